@@ -1,0 +1,35 @@
+# `make run` and `make test` need only python3 and git: everything else lands in .venv.
+PY := .venv/bin/python
+export PYTHONDONTWRITEBYTECODE := 1
+
+.PHONY: run test lint bench proto format clean
+
+.venv/.ready: pyproject.toml uv.lock
+	@test -x .venv/bin/uv || (python3 -m venv .venv && .venv/bin/python -m pip install -q "uv>=0.9,<1")
+	@VIRTUAL_ENV=$(CURDIR)/.venv .venv/bin/uv sync -q --frozen --inexact --active
+	@touch $@
+
+run: .venv/.ready
+	@.venv/bin/ctxsearch demo .
+
+test: .venv/.ready
+	@$(PY) -m pytest -n auto
+
+lint: .venv/.ready
+	@$(PY) -m ruff format --check .
+	@$(PY) -m ruff check .
+	@$(PY) -m mypy
+	@.venv/bin/lint-imports --no-cache
+
+format: .venv/.ready
+	@$(PY) -m ruff format .
+	@$(PY) -m ruff check --fix .
+
+bench: .venv/.ready
+	@$(PY) bench/run.py
+
+proto: .venv/.ready
+	@$(PY) proto/generate.py
+
+clean:
+	rm -rf .venv build dist *.egg-info
