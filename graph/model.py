@@ -120,6 +120,14 @@ class CodeNode(msgspec.Struct, frozen=True, gc=False):
     parent: NodeId | None  # the node that contains it
 
 
+class NodeDocument(msgspec.Struct, frozen=True, gc=False):
+    """A node with its text: what the search indexes are built from."""
+
+    node: CodeNode
+    doc: str  # doc comment or docstring, markers removed
+    body: str  # the node's source lines as indexed; "" for nodes without a file
+
+
 class Edge(msgspec.Struct, frozen=True, gc=False):
     """One directed relation between two nodes."""
 
