@@ -25,13 +25,9 @@ class Op(enum.IntEnum):
     CALL = 3  # base(args...)            every CALL and NEW is a call site
     NEW = 4  # new type(args...): `type` or `base` names the class
     INDEX = 5  # base[args[0]]
-    LITERAL = (
-        6  # name = "str" "int" "float" "bool" "none" "bytes" "regex"; text = value of a short string or int
-    )
+    LITERAL = 6  # name = "str" "int" "float" "bool" "none" "bytes" "regex"; text = value of a short string or int
     SEQUENCE = 7  # name = "list" "tuple" "set" "array"; args = items
-    MAPPING = (
-        8  # args = KEYWORD entries (constant keys), or values under UNKNOWN keys as KEYWORD with name ""
-    )
+    MAPPING = 8  # args = KEYWORD entries (constant keys), or values under UNKNOWN keys as KEYWORD with name ""
     FUNCTION = 9  # base = index of a definition: lambda, function expression, method reference to it
     CLASS = 10  # base = index of a definition: class expression
     CHOICE = 11  # one of args: ternary, a or b, if/match expression
@@ -115,9 +111,7 @@ class Definition(msgspec.Struct, frozen=True, array_like=True, gc=False):
     implements: tuple[Type, ...] = ()
     decorators: tuple[int, ...] = ()  # expressions: decorators, attributes, annotations
     type_params: tuple[Param, ...] = ()  # name and bound
-    receiver: Type | None = (
-        None  # the type a method is attached to from outside: Go, Rust impl, C++ A::f, extensions
-    )
+    receiver: Type | None = None  # the type a method is attached to from outside: Go, Rust impl, C++ A::f, extensions
     value: int = -1  # a variable's initial expression
 
 
@@ -142,9 +136,7 @@ class Import(msgspec.Struct, frozen=True, array_like=True, gc=False):
     name: str = ""  # imported name; "" = the module itself; "*" = everything
     alias: str = ""  # the local name bound; "" = none (side effect, re-export, star)
     level: int = 0  # Python: leading dots; C: 1 = quoted include
-    kind: str = (
-        ""  # language's own flavour: "static", "type", "require", "reexport", "include", "mod", "dynamic"
-    )
+    kind: str = ""  # language's own flavour: "static", "type", "require", "reexport", "include", "mod", "dynamic"
 
 
 class Export(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -1,0 +1,325 @@
+"""Building blocks for turning a syntax tree into FileFacts; the only module that touches tree_sitter nodes' plumbing.
+
+How a language works: a `.scm` query names the interesting nodes; the builder runs it once, in the compiled
+engine, and sweeps over the captures in document order, keeping track of the enclosing definition. Captures that
+start with `def.` become definitions in a first sweep (so that expressions can refer to functions that stand later
+in the file); all other captures go to the language's handler of that name in a second sweep. Python code only sees
+captured nodes and the expressions below them, never the whole tree.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from tree_sitter import Language, Node, Parser, Query, QueryCursor
+
+from ctxsearch.graph.facts import (
+    MODULE_SCOPE,
+    Assign,
+    Definition,
+    Export,
+    Expr,
+    FileFacts,
+    Import,
+    Op,
+    Param,
+    Type,
+)
+from ctxsearch.graph.model import NodeFlag, NodeKind
+
+MAX_DEPTH = 200  # deeper expressions are UNKNOWN: bounds recursion on hostile nesting
+MAX_SIGNATURE = 400
+MAX_DOC = 4000
+SCOPELESS = frozenset({NodeKind.VARIABLE, NodeKind.TYPE_ALIAS, NodeKind.MACRO})  # nothing is "inside" these
+_BLANKS = re.compile(r"\s+")
+
+
+@dataclass(slots=True)
+class Draft:
+    """A definition while its file is being read; frozen into `Definition` at the end."""
+
+    index: int
+    kind: NodeKind
+    name: str
+    parent: int
+    node: Node  # the whole definition, decorators included
+    start_line: int
+    end_line: int
+    start: int
+    end: int
+    name_line: int
+    qualified_name: str = ""
+    flags: NodeFlag = NodeFlag.NONE
+    signature: str = ""
+    doc: str = ""
+    params: list[Param] = field(default_factory=list)
+    result: Type | None = None
+    returns: list[int] = field(default_factory=list)
+    bases: list[Type] = field(default_factory=list)
+    implements: list[Type] = field(default_factory=list)
+    decorators: list[int] = field(default_factory=list)
+    type_params: list[Param] = field(default_factory=list)
+    receiver: Type | None = None
+    value: int = -1
+    lambdas: int = 0  # anonymous functions directly inside, for their names
+
+
+class Extractor:
+    """One language's way from tree to facts. Make one per file: it is the mutable state of that file's reading.
+
+    Subclasses provide `define(node, capture) -> Draft | None` for captures named `def.*` (call `self.draft`),
+    `on_<capture>(node)` for every other capture (dots become underscores), and `expression(node) -> int` for
+    what an expression node means, built from the `name`, `member`, `call` ... makers below.
+    """
+
+    language = ""
+    separator = "."
+
+    def __init__(self, path: str, source: bytes, flags: NodeFlag = NodeFlag.NONE) -> None:
+        self.path = path
+        self.source = source
+        self.flags = flags
+        self.scope = MODULE_SCOPE  # innermost definition at the current capture
+        self.drafts: list[Draft] = []
+        self.exprs: list[Expr] = []
+        self.assigns: list[Assign] = []
+        self.imports: list[Import] = []
+        self.exports: list[Export] = []
+        self.references: list[int] = []
+        self.package = ""
+        self.doc = ""
+        self.module_lambdas = 0
+        self.by_node: dict[int, int] = {}  # syntax node id -> definition index
+        self._memo: dict[int, int] = {}  # syntax node id -> expression index
+        self._depth = 0
+
+    # -- the two sweeps
+
+    def define(self, node: Node, capture: str) -> Draft | None:
+        """A draft for a `def.*` capture, or None when the node turns out not to define anything."""
+        raise NotImplementedError
+
+    def expression(self, node: Node) -> int:
+        """The index of the expression that `node` means; use `self.expr(node)` for children."""
+        raise NotImplementedError
+
+    def finish(self) -> None:
+        """Called once after both sweeps; for work that needs the whole file."""
+
+    def extract(self, root: Node, query: Query) -> FileFacts:
+        captures = sorted(
+            ((node, name) for name, nodes in QueryCursor(query).captures(root).items() for node in nodes),
+            key=_document_order,
+        )
+        self._sweep_definitions(captures)
+        self._sweep_sites(captures)
+        self.finish()
+        return self._facts(root)
+
+    def _sweep_definitions(self, captures: list[tuple[Node, str]]) -> None:
+        stack: list[Draft] = []
+        for node, capture in captures:
+            if not capture.startswith("def."):
+                continue
+            start = node.start_byte
+            while stack and stack[-1].end <= start:
+                stack.pop()
+            self.scope = stack[-1].index if stack else MODULE_SCOPE
+            if node.id in self.by_node:
+                continue  # two patterns matched the same node; the first in query order wins
+            draft = self.define(node, capture)
+            if draft is not None:
+                self.by_node[node.id] = draft.index
+                if draft.kind not in SCOPELESS:
+                    stack.append(draft)
+        self.scope = MODULE_SCOPE
+
+    def _sweep_sites(self, captures: list[tuple[Node, str]]) -> None:
+        stack: list[Draft] = []
+        handlers: dict[str, Callable[[Node], None] | None] = {}
+        completed: set[int] = set()
+        for node, capture in captures:
+            start = node.start_byte
+            while stack and stack[-1].end <= start:
+                stack.pop()
+            index = self.by_node.get(node.id)
+            if index is not None and capture.startswith("def."):
+                draft = self.drafts[index]
+                if draft.index not in completed:
+                    completed.add(draft.index)
+                    self.scope = stack[-1].index if stack else MODULE_SCOPE
+                    self.complete(draft)
+                    if draft.kind not in SCOPELESS:
+                        stack.append(draft)
+                continue
+            if capture.startswith("def."):
+                continue
+            handler = handlers.get(capture)
+            if handler is None:
+                handler = getattr(self, "on_" + capture.replace(".", "_"))
+                handlers[capture] = handler
+            self.scope = stack[-1].index if stack else MODULE_SCOPE
+            handler(node)
+
+    def complete(self, draft: Draft) -> None:
+        """Second look at a definition, when every other definition is known: decorators, defaults, initial value.
+
+        `self.scope` is the scope around the definition.
+        """
+
+    # -- makers
+
+    def text(self, node: Node) -> str:
+        return self.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+    def draft(self, kind: NodeKind, name: str, node: Node, *, outer: Node | None = None, **more: Any) -> Draft:
+        """Register a definition whose scope is `node`; `outer` widens the extent (decorators, export)."""
+        whole = outer or node
+        parent = self.scope
+        around = self.drafts[parent].qualified_name if parent != MODULE_SCOPE else ""
+        draft = Draft(
+            index=len(self.drafts),
+            kind=kind,
+            name=name,
+            parent=parent,
+            node=node,
+            start_line=whole.start_point.row + 1,
+            end_line=_last_line(whole),
+            start=whole.start_byte,
+            end=node.end_byte,
+            name_line=node.start_point.row + 1,
+            qualified_name=f"{around}{self.separator}{name}" if around else name,
+            **more,
+        )
+        self.drafts.append(draft)
+        return draft
+
+    def anonymous(self, stem: str, node: Node, **more: Any) -> Draft:
+        """A function without a name: `<stem1>`, `<stem2>` ... counted in its enclosing definition."""
+        if self.scope == MODULE_SCOPE:
+            self.module_lambdas += 1
+            number = self.module_lambdas
+        else:
+            around = self.drafts[self.scope]
+            around.lambdas += 1
+            number = around.lambdas
+        flags = more.pop("flags", NodeFlag.NONE) | NodeFlag.ANONYMOUS
+        return self.draft(NodeKind.FUNCTION, f"<{stem}{number}>", node, flags=flags, **more)
+
+    def expr(self, node: Node | None) -> int:
+        """The expression for a syntax node, made once; -1 for None."""
+        if node is None:
+            return -1
+        known = self._memo.get(node.id)
+        if known is not None:
+            return known
+        if self._depth >= MAX_DEPTH:
+            index = self.add(node, Op.UNKNOWN)
+        else:
+            self._depth += 1
+            try:
+                index = self.expression(node)
+            finally:
+                self._depth -= 1
+        self._memo[node.id] = index
+        return index
+
+    def add(
+        self,
+        node: Node,
+        op: Op,
+        name: str = "",
+        base: int = -1,
+        args: tuple[int, ...] = (),
+        text: str = "",
+        type: Type | None = None,  # noqa: A002  the field's own name
+    ) -> int:
+        """Append an expression that stands at `node`."""
+        self.exprs.append(Expr(op, self.scope, node.start_point.row + 1, node.start_byte, name, base, args, text, type))
+        return len(self.exprs) - 1
+
+    def name(self, node: Node) -> int:
+        return self.add(node, Op.NAME, self.text(node))
+
+    def assign(self, target: int, value: int, **more: Any) -> None:
+        self.assigns.append(Assign(target, value, **more))
+
+    def signature(self, node: Node, body: Node | None) -> str:
+        """The definition up to its body, on one line."""
+        end = body.start_byte if body is not None else min(node.end_byte, node.start_byte + MAX_SIGNATURE)
+        text = self.source[node.start_byte : min(end, node.start_byte + 4 * MAX_SIGNATURE)]
+        folded = _BLANKS.sub(" ", text.decode("utf-8", "replace")).strip().rstrip("{:=").rstrip()
+        return folded[:MAX_SIGNATURE]
+
+    def comment_before(self, node: Node, kinds: frozenset[str], clean: Callable[[str], str]) -> str:
+        """The run of comment nodes that ends on the line before `node`, cleaned and joined."""
+        lines: list[str] = []
+        expected = node.start_point.row
+        previous = node.prev_sibling
+        while previous is not None and previous.type in kinds and previous.end_point.row >= expected - 1:
+            lines.append(clean(self.text(previous)))
+            expected = previous.start_point.row
+            previous = previous.prev_sibling
+        return "\n".join(reversed(lines)).strip()[:MAX_DOC]
+
+    def _facts(self, root: Node) -> FileFacts:
+        return FileFacts(
+            path=self.path,
+            language=self.language,
+            line_count=self.source.count(b"\n") + (not self.source.endswith(b"\n") and bool(self.source)),
+            definitions=tuple(_freeze(draft) for draft in self.drafts),
+            exprs=tuple(self.exprs),
+            assigns=tuple(self.assigns),
+            imports=tuple(self.imports),
+            exports=tuple(self.exports),
+            references=tuple(self.references),
+            package=self.package,
+            doc=self.doc[:MAX_DOC],
+            flags=self.flags,
+            parse_errors=int(root.has_error),
+        )
+
+
+def parse_tree(language: Language, source: bytes) -> Node:
+    """The root of the syntax tree; tree-sitter accepts any bytes."""
+    return Parser(language).parse(source).root_node
+
+
+def _document_order(item: tuple[Node, str]) -> tuple[int, int]:
+    node = item[0]
+    return node.start_byte, -node.end_byte
+
+
+def _last_line(node: Node) -> int:
+    """1-based; a node that ends with its newline ends on the line before."""
+    row, column = node.end_point
+    return max(row if column == 0 and row > node.start_point.row else row + 1, 1)
+
+
+def _freeze(draft: Draft) -> Definition:
+    return Definition(
+        kind=draft.kind,
+        name=draft.name,
+        qualified_name=draft.qualified_name,
+        parent=draft.parent,
+        start_line=draft.start_line,
+        end_line=draft.end_line,
+        start=draft.start,
+        end=draft.end,
+        name_line=draft.name_line,
+        flags=draft.flags,
+        signature=draft.signature,
+        doc=draft.doc[:MAX_DOC],
+        params=tuple(draft.params),
+        result=draft.result,
+        returns=tuple(draft.returns),
+        bases=tuple(draft.bases),
+        implements=tuple(draft.implements),
+        decorators=tuple(draft.decorators),
+        type_params=tuple(draft.type_params),
+        receiver=draft.receiver,
+        value=draft.value,
+    )
