@@ -20,6 +20,7 @@ lint: .venv/.ready
 	@$(PY) -m ruff check .
 	@$(PY) -m mypy
 	@.venv/bin/lint-imports --no-cache
+	@$(PY) proto/generate.py --check
 
 format: .venv/.ready
 	@$(PY) -m ruff format .
