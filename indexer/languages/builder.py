@@ -10,6 +10,7 @@ captured nodes and the expressions below them, never the whole tree.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -35,6 +36,7 @@ MAX_SIGNATURE = 400
 MAX_DOC = 4000
 SCOPELESS = frozenset({NodeKind.VARIABLE, NodeKind.TYPE_ALIAS, NodeKind.MACRO})  # nothing is "inside" these
 _BLANKS = re.compile(r"\s+")
+_NEWLINE = re.compile(rb"\n")
 
 
 @dataclass(slots=True)
@@ -93,6 +95,7 @@ class Extractor:
         self.doc = ""
         self.module_lambdas = 0
         self.by_node: dict[int, int] = {}  # syntax node id -> definition index
+        self._line_starts = [0, *(found.end() for found in _NEWLINE.finditer(source))]
         self._memo: dict[int, int] = {}  # syntax node id -> expression index
         self._depth = 0
 
@@ -175,6 +178,18 @@ class Extractor:
     def text(self, node: Node) -> str:
         return self.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
+    def line(self, offset: int) -> int:
+        """The 1-based line of a byte offset.
+
+        Use this, never `Node.start_point` or `end_point`: tree-sitter 0.26 hands out rows it has already freed, and
+        a row above 256 then crashes the process.
+        """
+        return bisect_right(self._line_starts, offset)
+
+    def last_line(self, node: Node) -> int:
+        """The 1-based last line of a node; one that ends with its newline ends on the line before."""
+        return self.line(max(node.end_byte - 1, node.start_byte))
+
     def draft(self, kind: NodeKind, name: str, node: Node, *, outer: Node | None = None, **more: Any) -> Draft:
         """Register a definition whose scope is `node`; `outer` widens the extent (decorators, export)."""
         whole = outer or node
@@ -186,11 +201,11 @@ class Extractor:
             name=name,
             parent=parent,
             node=node,
-            start_line=whole.start_point.row + 1,
-            end_line=_last_line(whole),
+            start_line=self.line(whole.start_byte),
+            end_line=self.last_line(whole),
             start=whole.start_byte,
             end=node.end_byte,
-            name_line=node.start_point.row + 1,
+            name_line=self.line(node.start_byte),
             qualified_name=f"{around}{self.separator}{name}" if around else name,
             **more,
         )
@@ -238,7 +253,8 @@ class Extractor:
         type: Type | None = None,  # noqa: A002  the field's own name
     ) -> int:
         """Append an expression that stands at `node`."""
-        self.exprs.append(Expr(op, self.scope, node.start_point.row + 1, node.start_byte, name, base, args, text, type))
+        at = node.start_byte
+        self.exprs.append(Expr(op, self.scope, bisect_right(self._line_starts, at), at, name, base, args, text, type))
         return len(self.exprs) - 1
 
     def name(self, node: Node) -> int:
@@ -257,11 +273,11 @@ class Extractor:
     def comment_before(self, node: Node, kinds: frozenset[str], clean: Callable[[str], str]) -> str:
         """The run of comment nodes that ends on the line before `node`, cleaned and joined."""
         lines: list[str] = []
-        expected = node.start_point.row
+        expected = self.line(node.start_byte)
         previous = node.prev_sibling
-        while previous is not None and previous.type in kinds and previous.end_point.row >= expected - 1:
+        while previous is not None and previous.type in kinds and self.last_line(previous) >= expected - 1:
             lines.append(clean(self.text(previous)))
-            expected = previous.start_point.row
+            expected = self.line(previous.start_byte)
             previous = previous.prev_sibling
         return "\n".join(reversed(lines)).strip()[:MAX_DOC]
 
@@ -291,12 +307,6 @@ def parse_tree(language: Language, source: bytes) -> Node:
 def _document_order(item: tuple[Node, str]) -> tuple[int, int]:
     node = item[0]
     return node.start_byte, -node.end_byte
-
-
-def _last_line(node: Node) -> int:
-    """1-based; a node that ends with its newline ends on the line before."""
-    row, column = node.end_point
-    return max(row if column == 0 and row > node.start_point.row else row + 1, 1)
 
 
 def _freeze(draft: Draft) -> Definition:
