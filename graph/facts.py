@@ -41,6 +41,7 @@ class Op(enum.IntEnum):
     ENTER = 19  # the value a context manager yields for base: with base as x
     YIELDED = 20  # what a generator yields, seen from inside: yield base
     RECEIVER_CLASS = 21  # the class itself, inside a class method: cls, Self, static
+    CALLABLE = 22  # a function taken as a value where the syntax says so: base::name, ::name (base -1); name "new"
 
 
 class Type(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -79,6 +79,7 @@ class Extractor:
 
     language = ""
     separator = "."
+    scopeless = SCOPELESS  # kinds of definition that code is never "inside" of, in this language
 
     def __init__(self, path: str, source: bytes, flags: NodeFlag = NodeFlag.NONE) -> None:
         self.path = path
@@ -136,7 +137,7 @@ class Extractor:
             draft = self.define(node, capture)
             if draft is not None:
                 self.by_node[node.id] = draft.index
-                if draft.kind not in SCOPELESS:
+                if draft.kind not in self.scopeless:
                     stack.append(draft)
         self.scope = MODULE_SCOPE
 
@@ -155,7 +156,7 @@ class Extractor:
                     completed.add(draft.index)
                     self.scope = stack[-1].index if stack else MODULE_SCOPE
                     self.complete(draft)
-                    if draft.kind not in SCOPELESS:
+                    if draft.kind not in self.scopeless:
                         stack.append(draft)
                 continue
             if capture.startswith("def."):
