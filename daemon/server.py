@@ -1,0 +1,183 @@
+"""The gRPC services: from wire, call, to wire. Binds the addresses; decides nothing about search or indexing."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import grpc
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+
+from ctxsearch.daemon.boundary import Activity, Boundary
+from ctxsearch.daemon.lock import make_private_directory
+from ctxsearch.daemon.metrics import Metrics, resident_bytes
+from ctxsearch.daemon.settings import BadSettingError, Settings
+from ctxsearch.daemon.version import API_VERSION, VERSION
+from ctxsearch.v1 import admin_pb2, admin_pb2_grpc
+
+DEFAULT_GRACE_SECONDS = 5.0
+MAX_GRACE_SECONDS = 60.0
+THREADS = 32
+
+
+@dataclass(slots=True)
+class Life:
+    """What the daemon knows of itself, and the one event that ends it. Written by whoever asks it to stop."""
+
+    settings: Settings
+    version: str = VERSION
+    idle_timeout_seconds: float = 0.0  # 0 = never
+    started: datetime = field(default_factory=lambda: datetime.now(UTC))
+    addresses: tuple[str, ...] = ()
+    stop: threading.Event = field(default_factory=threading.Event)
+    grace_seconds: float = DEFAULT_GRACE_SECONDS
+
+
+class Admin(admin_pb2_grpc.AdminServiceServicer):
+    """AdminService."""
+
+    def __init__(self, life: Life, activity: Activity) -> None:
+        self._life = life
+        self._activity = activity
+
+    def GetServerInfo(
+        self, request: admin_pb2.GetServerInfoRequest, context: grpc.ServicerContext
+    ) -> admin_pb2.GetServerInfoResponse:
+        """Who answers."""
+        life = self._life
+        response = admin_pb2.GetServerInfoResponse(
+            version=life.version,
+            api_versions=[API_VERSION],
+            pid=os.getpid(),
+            data_dir=str(life.settings.data_dir),
+            log_file=str(life.settings.log_path),
+            addresses=life.addresses,
+            memory_bytes=resident_bytes(),
+            requests_in_flight=self._activity.in_flight,
+        )
+        response.started_time.FromDatetime(life.started)
+        if life.idle_timeout_seconds:
+            response.idle_timeout.FromMilliseconds(int(life.idle_timeout_seconds * 1000))
+        return response
+
+    def Shutdown(self, request: admin_pb2.ShutdownRequest, context: grpc.ServicerContext) -> admin_pb2.ShutdownResponse:
+        """Asks the main thread to stop; the answer is sent before it does."""
+        if request.HasField("grace"):
+            asked = request.grace.ToMilliseconds() / 1000
+            self._life.grace_seconds = min(max(asked, 0.0), MAX_GRACE_SECONDS)
+        self._life.stop.set()
+        return admin_pb2.ShutdownResponse(pid=os.getpid())
+
+
+class Server:
+    """A bound gRPC server with health and reflection."""
+
+    def __init__(self, life: Life, activity: Activity, metrics: Metrics) -> None:
+        self._life = life
+        self._health = health.HealthServicer()
+        self._grpc = _new_server(life.settings, Boundary(life.settings.token, activity, metrics))
+        admin_pb2_grpc.add_AdminServiceServicer_to_server(Admin(life, activity), self._grpc)
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._grpc)
+        services = ("ctxsearch.v1.AdminService",)
+        reflection.enable_server_reflection((*services, health.SERVICE_NAME, reflection.SERVICE_NAME), self._grpc)
+        self._services = ("", *services)
+
+    def start(self) -> None:
+        """Binds the socket, and TCP if asked for, and serves."""
+        bind_socket(self._grpc, self._life.settings)
+        addresses = [self._life.settings.address]
+        if self._life.settings.listen:
+            addresses.append(bind_tcp(self._grpc, self._life.settings))
+        self._grpc.start()
+        self._life.addresses = tuple(addresses)
+        self._set_health(health_pb2.HealthCheckResponse.SERVING)
+
+    def stop(self, grace_seconds: float) -> None:
+        """Takes no new request, answers those in flight within the grace, removes the socket."""
+        self._set_health(health_pb2.HealthCheckResponse.NOT_SERVING)
+        self._grpc.stop(grace_seconds).wait()
+        self._life.settings.socket_path.unlink(missing_ok=True)
+
+    def _set_health(self, status: int) -> None:
+        for service in self._services:
+            self._health.set(service, status)
+
+
+def _new_server(settings: Settings, boundary: Boundary) -> grpc.Server:
+    options = [
+        ("grpc.max_receive_message_length", settings.max_request_bytes),
+        ("grpc.max_send_message_length", settings.max_response_bytes),
+        ("grpc.so_reuseport", 0),
+    ]
+    return grpc.server(
+        ThreadPoolExecutor(THREADS, thread_name_prefix="request"),
+        interceptors=[boundary],
+        options=options,
+        maximum_concurrent_rpcs=settings.max_concurrent_requests,
+    )
+
+
+def bind_socket(server: grpc.Server, settings: Settings) -> None:
+    """Binds the Unix socket, mode 0600 in a 0700 directory; the caller holds the lock, so a leftover is stale."""
+    make_private_directory(settings.runtime_dir)
+    settings.socket_path.unlink(missing_ok=True)
+    before = os.umask(0o177)
+    try:
+        server.add_insecure_port(settings.address)
+    finally:
+        os.umask(before)
+    settings.socket_path.chmod(0o600)
+
+
+def bind_tcp(server: grpc.Server, settings: Settings) -> str:
+    """Binds `listen`; beyond loopback only when allowed, with TLS and a token."""
+    host, _, port_text = settings.listen.rpartition(":")
+    if not host or not port_text.isdecimal():
+        raise BadSettingError(f"listen must be HOST:PORT, not {settings.listen!r}")
+    if not is_loopback(host):
+        _require_remote_guards(settings)
+    credentials = _tls_credentials(settings)
+    if credentials is None:
+        port = server.add_insecure_port(settings.listen)
+    else:
+        port = server.add_secure_port(settings.listen, credentials)
+    return f"{host}:{port}"
+
+
+def is_loopback(host: str) -> bool:
+    """True only for addresses that certainly stay on this machine; names other than localhost may not."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def _require_remote_guards(settings: Settings) -> None:
+    missing = [
+        name
+        for name, value in (
+            ("allow_remote", settings.allow_remote),
+            ("tls_certificate", settings.tls_certificate),
+            ("tls_key", settings.tls_key),
+            ("token", settings.token),
+        )
+        if not value
+    ]
+    if missing:
+        raise BadSettingError(f"listening beyond loopback on {settings.listen} needs: {', '.join(missing)}")
+
+
+def _tls_credentials(settings: Settings) -> grpc.ServerCredentials | None:
+    if not settings.tls_certificate or not settings.tls_key:
+        return None
+    key = Path(settings.tls_key).read_bytes()
+    certificate = Path(settings.tls_certificate).read_bytes()
+    return grpc.ssl_server_credentials([(key, certificate)])

@@ -1,0 +1,212 @@
+"""Every setting of the daemon and its clients, read once. The only module that reads the environment.
+
+A value comes from the command line, else from `CTXSEARCH_<NAME>`, else from `config.toml` in the user's
+configuration directory, else from the default below. Nothing here creates or changes a file.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ctxsearch.graph.model import CtxsearchError
+
+SOCKET_PATH_LIMIT = 100  # bytes; sun_path holds 104 on macOS and 108 on Linux, terminator included
+PREFIX = "CTXSEARCH_"
+
+
+class BadSettingError(CtxsearchError):
+    """A setting has a value that cannot be used."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Settings:
+    """What a user may choose. Every field but the two directories can stand in config.toml by its name."""
+
+    data_dir: Path
+    runtime_dir: Path  # holds the socket; mode 0700
+    idle_timeout_seconds: float = 4 * 3600.0  # of an auto-started daemon; 0 = never
+    listen: str = ""  # host:port to serve on beside the socket; "" = the socket alone
+    allow_remote: bool = False  # the second asking: serve beyond loopback
+    tls_certificate: str = ""  # PEM file
+    tls_key: str = ""  # PEM file
+    token: str = dataclasses.field(default="", repr=False)  # bearer token of TCP peers
+    metrics_port: int = 0  # Prometheus on 127.0.0.1; 0 = off
+    max_request_bytes: int = 1 << 20
+    max_response_bytes: int = 32 << 20
+    max_concurrent_requests: int = 64
+    memory_budget_mb: int = 1536  # of all processes while indexing
+    max_file_bytes: int = 1 << 20  # larger files are skipped
+    parse_workers: int = 0  # 0 = one per core, at most 4
+    watch: bool = True
+    debounce_ms: int = 50
+    reconcile_seconds: float = 300.0
+    worker_idle_seconds: float = 120.0  # an indexing process without work leaves after this
+    log_level: str = "info"
+
+    @property
+    def socket_path(self) -> Path:
+        """One socket per data directory, under a name that stays short."""
+        return self.runtime_dir / f"{_fingerprint(self.data_dir)}.sock"
+
+    @property
+    def address(self) -> str:
+        """The socket as a gRPC target."""
+        return f"unix:{self.socket_path}"
+
+    @property
+    def lock_path(self) -> Path:
+        """Held by the daemon for as long as it lives."""
+        return self.data_dir / "daemon.lock"
+
+    @property
+    def start_lock_path(self) -> Path:
+        """Held by a client while it starts a daemon."""
+        return self.data_dir / "start.lock"
+
+    @property
+    def log_path(self) -> Path:
+        """The daemon's log, rotated."""
+        return self.data_dir / "logs" / "daemon.log"
+
+    @property
+    def repositories_dir(self) -> Path:
+        """One directory per repository identity."""
+        return self.data_dir / "repositories"
+
+
+def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
+    """Settings of this process; `overrides` come from the command line and win."""
+    return read_settings(os.environ, overrides or {})
+
+
+def read_settings(environ: Mapping[str, str], overrides: Mapping[str, Any]) -> Settings:
+    """Settings from the given sources; raises BadSettingError naming source, setting and value."""
+    values: dict[str, Any] = {}
+    values |= _from_file(_config_path(environ))
+    values |= _from_environ(environ)
+    values |= {name: value for name, value in overrides.items() if value is not None}
+    data_dir = Path(values.pop("data_dir", None) or _user_dir("data")).expanduser().absolute()
+    runtime_dir = values.pop("runtime_dir", None)
+    chosen = Path(runtime_dir).absolute() if runtime_dir else default_runtime_dir(environ)
+    settings = Settings(data_dir=data_dir, runtime_dir=chosen, **values)
+    _check(settings)
+    return settings
+
+
+def default_runtime_dir(environ: Mapping[str, str]) -> Path:
+    """A private directory for the socket, short enough for a socket's path."""
+    own = Path(tempfile.gettempdir()) / f"ctxsearch-{os.getuid()}"
+    base = environ.get("XDG_RUNTIME_DIR", "")
+    if not base or not Path(base).is_dir():
+        return own
+    chosen = Path(base) / "ctxsearch"
+    return chosen if _socket_fits(chosen) else own
+
+
+def editor_command() -> str:
+    """The user's editor, for `--open`."""
+    return os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+
+
+def child_environment(settings: Settings) -> dict[str, str]:
+    """Environment of a daemon that a client starts: the client's own, and the same two directories."""
+    return {
+        **os.environ,
+        f"{PREFIX}DATA_DIR": str(settings.data_dir),
+        f"{PREFIX}RUNTIME_DIR": str(settings.runtime_dir),
+    }
+
+
+def agent_home() -> Path:
+    """Where coding agents keep their configuration."""
+    return Path.home()
+
+
+def _user_dir(kind: str) -> str:
+    import platformdirs
+
+    if kind == "config":
+        return platformdirs.user_config_dir("ctxsearch", appauthor=False)
+    return platformdirs.user_data_dir("ctxsearch", appauthor=False)
+
+
+def _config_path(environ: Mapping[str, str]) -> Path:
+    return Path(environ.get(f"{PREFIX}CONFIG") or Path(_user_dir("config")) / "config.toml")
+
+
+def _from_file(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        return {}
+    import tomllib
+
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise BadSettingError(f"{path}: cannot be read: {error}") from error
+    return {name: _convert(name, value, str(path)) for name, value in values.items()}
+
+
+def _from_environ(environ: Mapping[str, str]) -> dict[str, Any]:
+    found = {name: environ[PREFIX + name.upper()] for name in _FIELDS if environ.get(PREFIX + name.upper())}
+    token_file = environ.get(f"{PREFIX}TOKEN_FILE")
+    if token_file:
+        found["token"] = _read_token(Path(token_file))
+    return {name: _convert(name, value, PREFIX + name.upper()) for name, value in found.items()}
+
+
+def _read_token(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except OSError as error:
+        raise BadSettingError(f"{PREFIX}TOKEN_FILE: cannot be read: {error}") from error
+
+
+def _boolean(value: Any) -> bool:
+    words = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+    return words[str(value).lower()]
+
+
+_CONVERTERS: dict[str, Callable[[Any], Any]] = {
+    "bool": _boolean,
+    "int": int,
+    "float": float,
+    "str": str,
+    "Path": str,
+}
+_FIELDS: dict[str, str] = {field.name: str(field.type) for field in dataclasses.fields(Settings)}
+
+
+def _convert(name: str, value: Any, source: str) -> Any:
+    if name not in _FIELDS:
+        raise BadSettingError(f"{source}: unknown setting {name!r}; known: {', '.join(sorted(_FIELDS))}")
+    try:
+        return _CONVERTERS[_FIELDS[name]](value)
+    except (KeyError, TypeError, ValueError) as error:
+        shown = "(hidden)" if name == "token" else repr(value)
+        raise BadSettingError(f"{source}: {name} must be {_FIELDS[name]}, not {shown}") from error
+
+
+def _check(settings: Settings) -> None:
+    if not _socket_fits(settings.runtime_dir):
+        raise BadSettingError(
+            f"runtime_dir {settings.runtime_dir} makes the socket's path longer than {SOCKET_PATH_LIMIT} bytes; "
+            f"set {PREFIX}RUNTIME_DIR to a shorter one"
+        )
+    for name in ("max_request_bytes", "max_response_bytes", "max_concurrent_requests", "max_file_bytes"):
+        if getattr(settings, name) < 1:
+            raise BadSettingError(f"{name} must be at least 1, not {getattr(settings, name)}")
+
+
+def _socket_fits(runtime_dir: Path) -> bool:
+    return len(os.fsencode(runtime_dir / f"{_fingerprint(Path('/'))}.sock")) <= SOCKET_PATH_LIMIT
+
+
+def _fingerprint(data_dir: Path) -> str:
+    resolved = os.fsencode(os.path.realpath(data_dir))
+    return hashlib.blake2b(resolved, digest_size=8).hexdigest()

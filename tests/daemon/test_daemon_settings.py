@@ -1,0 +1,60 @@
+"""Where settings come from, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ctxsearch.daemon.settings import SOCKET_PATH_LIMIT, BadSettingError, default_runtime_dir, read_settings
+
+
+def test_command_line_wins_over_environment_wins_over_file(environ: dict[str, str]) -> None:
+    Path(environ["CTXSEARCH_CONFIG"]).write_text("metrics_port = 1\ndebounce_ms = 2\nparse_workers = 3\n")
+    environ |= {"CTXSEARCH_DEBOUNCE_MS": "20", "CTXSEARCH_PARSE_WORKERS": "30"}
+    settings = read_settings(environ, {"parse_workers": 300, "listen": None})
+    assert (settings.metrics_port, settings.debounce_ms, settings.parse_workers) == (1, 20, 300)
+
+
+@pytest.mark.parametrize(("value", "meant"), [("yes", True), ("off", False), ("1", True), ("False", False)])
+def test_switches_are_read_as_words(environ: dict[str, str], value: str, meant: bool) -> None:
+    assert read_settings(environ | {"CTXSEARCH_WATCH": value}, {}).watch is meant
+
+
+def test_a_wrong_value_names_source_and_setting(environ: dict[str, str]) -> None:
+    with pytest.raises(BadSettingError, match="CTXSEARCH_METRICS_PORT: metrics_port must be int, not 'many'"):
+        read_settings(environ | {"CTXSEARCH_METRICS_PORT": "many"}, {})
+
+
+def test_an_unknown_setting_in_the_file_is_refused(environ: dict[str, str]) -> None:
+    Path(environ["CTXSEARCH_CONFIG"]).write_text("metric_port = 1\n")
+    with pytest.raises(BadSettingError, match="unknown setting 'metric_port'"):
+        read_settings(environ, {})
+
+
+def test_limits_must_be_positive(environ: dict[str, str]) -> None:
+    with pytest.raises(BadSettingError, match="max_request_bytes must be at least 1"):
+        read_settings(environ | {"CTXSEARCH_MAX_REQUEST_BYTES": "0"}, {})
+
+
+def test_the_token_comes_from_a_file_and_is_never_shown(environ: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("s3cret-token\n")
+    settings = read_settings(environ | {"CTXSEARCH_TOKEN_FILE": str(tmp_path / "token")}, {})
+    assert settings.token == "s3cret-token"
+    assert "s3cret" not in repr(settings)
+
+
+def test_a_long_runtime_directory_is_not_used_for_the_socket(environ: dict[str, str], tmp_path: Path) -> None:
+    deep = tmp_path / ("x" * 120)
+    deep.mkdir()
+    chosen = default_runtime_dir({"XDG_RUNTIME_DIR": str(deep)})
+    assert not chosen.is_relative_to(deep)
+    with pytest.raises(BadSettingError, match="shorter"):
+        read_settings(environ | {"CTXSEARCH_RUNTIME_DIR": str(deep)}, {})
+
+
+def test_every_data_directory_has_a_short_socket_of_its_own(environ: dict[str, str], tmp_path: Path) -> None:
+    one = read_settings(environ | {"CTXSEARCH_DATA_DIR": str(tmp_path / ("a" * 200))}, {})
+    two = read_settings(environ | {"CTXSEARCH_DATA_DIR": str(tmp_path / ("b" * 200))}, {})
+    assert one.socket_path != two.socket_path
+    assert len(str(one.socket_path)) <= SOCKET_PATH_LIMIT
