@@ -1,0 +1,194 @@
+"""From a file's call expressions to call edges: what each site calls, by which rule, and what it passes on.
+
+Pure: reads facts through an Evaluator, returns records that name definitions by (path, index).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ctxsearch.graph.facts import Expr, Op, ParamKind
+from ctxsearch.graph.model import CALLABLE_KINDS, Rule
+from ctxsearch.graph.resolve.evaluate import Evaluator
+from ctxsearch.graph.resolve.tables import CLASS_LIKE, FileTable, positional_params
+from ctxsearch.graph.resolve.values import Arg, Class, Ext, Func, Inst, Module, Values, is_external
+from ctxsearch.graph.resolve.world import Key
+
+MAX_CANDIDATES = 3  # more possible targets than this say nothing: the call is unresolved
+MAX_NAME = 80
+
+
+@dataclass(slots=True)
+class Calls:
+    """What one file calls. Targets are (path, definition index)."""
+
+    edges: list[tuple[int, tuple[str, int], Rule, int]] = field(default_factory=list)  # scope, target, rule, line
+    external: list[tuple[int, str, int]] = field(default_factory=list)  # scope, dotted name, line
+    unresolved: list[tuple[int, str, int]] = field(default_factory=list)  # scope, callee as written, line
+    flows: dict[Key, list[str]] = field(default_factory=dict)  # argument key -> encoded values
+    pending: list[int] = field(default_factory=list)  # call expressions whose target is a parameter's value
+
+
+def find_calls(evaluator: Evaluator, path: str) -> Calls:
+    """First phase: every call site, without looking through parameters."""
+    found = Calls()
+    table = evaluator.table(path)
+    for index, expr in enumerate(table.facts.exprs):
+        if expr.op is Op.CALL or expr.op is Op.NEW:
+            _site(evaluator, table, index, expr, found)
+    for scope, target, rule, line in evaluator.implicit_calls(path):
+        found.edges.append((scope, target, rule, line))
+    return found
+
+
+def find_flow_calls(evaluator: Evaluator, path: str, pending: list[int]) -> Calls:
+    """Second phase: the sites that call what a parameter holds, with what callers pass."""
+    found = Calls()
+    table = evaluator.table(path)
+    evaluator.follow_args = True
+    try:
+        for index in pending:
+            expr = table.facts.exprs[index]
+            values = _callee(evaluator, path, expr)
+            targets = list(dict.fromkeys(_targets(evaluator, values)))
+            for target in targets:
+                found.edges.append((expr.scope, target, Rule.FLOW, expr.line))
+            if not targets and not is_external(values):
+                found.unresolved.append((expr.scope, written(table, index), expr.line))
+    finally:
+        evaluator.follow_args = False
+    return found
+
+
+def _site(evaluator: Evaluator, table: FileTable, index: int, expr: Expr, found: Calls) -> None:
+    path = table.path
+    values = _callee(evaluator, path, expr)
+    symbolic = any(isinstance(value, Arg) for value in values)
+    targets = list(dict.fromkeys(_targets(evaluator, values)))
+    rule = evaluator.rule(path, expr, values)
+    if not targets and not symbolic and not values:
+        symbolic = _depends_on_param(evaluator, table, expr)
+        if not symbolic:
+            targets, rule = evaluator.guess(path, index, expr), Rule.UNIQUE_NAME
+    if len(targets) > MAX_CANDIDATES and not evaluator.keeps_all(values):
+        targets = []
+        found.unresolved.append((expr.scope, written(table, index), expr.line))
+    for target in targets:
+        found.edges.append((expr.scope, target, rule, expr.line))
+        _flows(evaluator, table, index, target, found)
+    if symbolic:
+        found.pending.append(index)
+    elif not targets:
+        _without_target(table, index, expr, values, found)
+
+
+def _without_target(table: FileTable, index: int, expr: Expr, values: Values, found: Calls) -> None:
+    names = [value.name for value in values if isinstance(value, Ext)]
+    if names:
+        if names[0] and "()" not in names[0]:
+            found.external.append((expr.scope, names[0], expr.line))
+    elif not any(isinstance(value, Class | Func | Inst | Module) for value in values):
+        found.unresolved.append((expr.scope, written(table, index), expr.line))
+
+
+def _callee(evaluator: Evaluator, path: str, expr: Expr) -> Values:
+    if expr.op is Op.NEW:
+        return evaluator.ask_new(path, expr)
+    return evaluator.ask(path, expr.base)
+
+
+def _targets(evaluator: Evaluator, values: Values) -> Iterator[tuple[str, int]]:
+    """The definitions that run when the values are called."""
+    for value in values:
+        if isinstance(value, Func):
+            yield value.path, value.index
+        elif isinstance(value, Class):
+            constructors = evaluator.constructors(value)
+            for item in constructors:
+                if isinstance(item, Func):
+                    yield item.path, item.index
+            if not constructors:
+                yield value.path, value.index
+        elif isinstance(value, Inst):
+            for item in evaluator.called_instance(value):
+                if isinstance(item, Func):
+                    yield item.path, item.index
+
+
+def _depends_on_param(evaluator: Evaluator, table: FileTable, expr: Expr) -> bool:
+    """Whether the receiver of an unknown callee is (a part of) what some parameter holds."""
+    exprs = table.facts.exprs
+    base = expr.base
+    while base >= 0 and exprs[base].op in (Op.MEMBER, Op.INDEX, Op.CALL, Op.AWAIT, Op.ELEMENT):
+        base = exprs[base].base
+        if base >= 0 and any(isinstance(value, Arg) for value in evaluator.ask(table.path, base)):
+            return True
+    return False
+
+
+def _flows(evaluator: Evaluator, table: FileTable, index: int, target: tuple[str, int], found: Calls) -> None:
+    """Record the functions, classes and instances that a call passes, if the callee does something with them."""
+    target_path, target_index = target
+    definition = evaluator.definition(target_path, target_index)
+    if definition.kind in CLASS_LIKE or definition.kind not in CALLABLE_KINDS:
+        return
+    target_table = evaluator.table(target_path)
+    used = target_table.used_params(target_index)
+    if not used:
+        return
+    stable = target_table.stable_name(target_index)
+    for position, arg in _arguments(evaluator, table, index, target):
+        if position not in used:
+            continue
+        encoded = [evaluator.encode_value(value) for value in evaluator.ask(table.path, arg)]
+        kept = [value for value in encoded if value is not None]
+        if kept:
+            found.flows.setdefault(("args", target_path, stable, str(position)), []).extend(kept)
+
+
+def _arguments(
+    evaluator: Evaluator, table: FileTable, index: int, target: tuple[str, int]
+) -> Iterator[tuple[int, int]]:
+    """(parameter position, argument expression) pairs of a call."""
+    exprs = table.facts.exprs
+    params = evaluator.definition(*target).params
+    places = positional_params(evaluator.definition(*target))
+    rank = 0
+    for arg in exprs[index].args:
+        item = exprs[arg]
+        if item.op is Op.KEYWORD:
+            for position, param in enumerate(params):
+                if param.name == item.name and item.name:
+                    yield position, item.base
+        elif item.op is Op.SPREAD:
+            return
+        else:
+            if rank < len(places):
+                yield places[rank], arg
+                if params[places[rank]].kind is not ParamKind.VARIADIC:
+                    rank += 1
+
+
+def written(table: FileTable, index: int) -> str:
+    """A callee as a reader would write it, shortened."""
+    exprs = table.facts.exprs
+    expr = exprs[index]
+    if expr.op is Op.NEW and expr.type is not None:
+        return f"new {expr.type.name}"[:MAX_NAME]
+    return _written(exprs, expr.base, 0)[:MAX_NAME]
+
+
+def _written(exprs: tuple[Expr, ...], index: int, depth: int) -> str:
+    if index < 0 or depth > 12:
+        return "…"
+    expr = exprs[index]
+    if expr.op is Op.NAME:
+        return expr.name
+    if expr.op is Op.MEMBER:
+        return f"{_written(exprs, expr.base, depth + 1)}.{expr.name}"
+    if expr.op is Op.CALL:
+        return f"{_written(exprs, expr.base, depth + 1)}()"
+    if expr.op is Op.INDEX:
+        return f"{_written(exprs, expr.base, depth + 1)}[]"
+    return {Op.THIS: "this", Op.SUPER: "super"}.get(expr.op, "…")

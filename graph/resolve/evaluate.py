@@ -1,0 +1,768 @@
+"""Evaluation of expressions to values, on demand, across files: the base that each language refines.
+
+The result for an expression depends on facts alone, never on what was asked before: results are memoised only when
+they did not depend on an evaluation still under way (a cycle) or on the depth limit. That is what makes incremental
+resolution equal a fresh one. What an evaluation read of other files is recorded with its memo entry.
+
+A language overrides the hooks at the end of the class. All access to other files' facts goes through
+`touch`/`definition`/`module_member`/`World`'s recorded look-ups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from ctxsearch.graph.facts import MODULE_SCOPE, Assign, Definition, Expr, Import, Op, Param, ParamKind, Type
+from ctxsearch.graph.model import CALLABLE_KINDS, NodeFlag, NodeKind, Rule
+from ctxsearch.graph.resolve.surface import MODULE_STARS
+from ctxsearch.graph.resolve.tables import CLASS_LIKE, FileTable, positional_params
+from ctxsearch.graph.resolve.values import (
+    EXTERNAL,
+    UNKNOWN,
+    Arg,
+    Box,
+    Class,
+    Ext,
+    Func,
+    Inst,
+    Module,
+    Package,
+    Value,
+    Values,
+)
+from ctxsearch.graph.resolve.world import World
+
+MAX_DEPTH = 40  # nested evaluations; a deeper chain is unknown
+MAX_WIDTH = 8  # values of one expression; more is unknown
+MAX_STEPS = 20_000  # evaluations for one call site: a safety net against pathological code
+_FREE = 1 << 30
+
+_Key = tuple[object, ...]
+_Memo = dict[_Key, tuple[Values, frozenset[int]]]
+_Compute = Callable[[], Values]
+_Step = Callable[[Value], Values]
+
+
+class Evaluator:
+    """Evaluates one language's expressions. `begin(path)` names the file being resolved, its home."""
+
+    language = ""
+    class_scope_visible = False  # members are in scope inside methods without a receiver (Java, C++, C#)
+    flow_sensitive = True  # a later unconditional assignment in the same scope replaces earlier ones
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.home = ""
+        self.follow_args = False  # expand Arg values by what callers pass (second phase)
+        self._memo: _Memo = {}  # foreign evaluations, valid until any file changes
+        self._home_memo: _Memo = {}
+        self._local: dict[_Key, tuple[Values, int, frozenset[int]]] = {}
+        self._local_order: list[_Key] = []
+        self._running: dict[_Key, int] = {}
+        self._low = _FREE
+        self._steps = 0
+
+    # -- life
+
+    def begin(self, path: str) -> None:
+        """Start resolving `path`: fresh home memo."""
+        self.home = path
+        self._home_memo = {}
+
+    def forget(self) -> None:
+        """Facts changed: nothing remembered is valid."""
+        self._memo.clear()
+        self._home_memo = {}
+
+    def ask(self, path: str, expr: int) -> Values:
+        """Entry point: the values of an expression, with a fresh budget."""
+        self._steps = 0
+        return self.value(path, expr)
+
+    def ask_new(self, path: str, expr: Expr) -> Values:
+        """Entry point: the classes that a NEW expression instantiates."""
+        self._steps = 0
+        return self.new_classes(path, expr)
+
+    # -- the memoised core
+
+    def value(self, path: str, expr: int) -> Values:
+        if expr < 0:
+            return UNKNOWN
+        return self._guarded(path, ("e", path, expr), lambda: self._expression(path, expr))
+
+    def _guarded(self, path: str, key: _Key, compute: _Compute) -> Values:
+        """compute(), memoised and safe against cycles, depth and width. `key` must name all its inputs."""
+        if self.follow_args:
+            key = (*key, "flow")
+        memo = self._home_memo if path == self.home else self._memo
+        known = memo.get(key)
+        if known is not None:
+            self.world.reads |= known[1]
+            return known[0]
+        local = self._local.get(key)
+        if local is not None:
+            self._low = min(self._low, local[1])
+            self.world.reads |= local[2]
+            return local[0]
+        depth = self._running.get(key)
+        if depth is not None:
+            self._low = min(self._low, depth)
+            return UNKNOWN
+        self._steps += 1
+        if len(self._running) >= MAX_DEPTH or self._steps > MAX_STEPS:
+            self._low = 0
+            return UNKNOWN
+        return self._run(memo, key, compute)
+
+    def _run(self, memo: _Memo, key: _Key, compute: _Compute) -> Values:
+        depth = len(self._running) + 1
+        outer_low, outer_reads, mark = self._low, self.world.reads, len(self._local_order)
+        self._low, self.world.reads = _FREE, set()
+        self._running[key] = depth
+        try:
+            found = _distinct(compute())
+        finally:
+            del self._running[key]
+            low, self._low = self._low, outer_low
+            reads = frozenset(self.world.reads)
+            outer_reads |= reads
+            self.world.reads = outer_reads
+        if low >= depth:
+            memo[key] = (found, reads)
+            for stale in self._local_order[mark:]:
+                self._local.pop(stale, None)
+            del self._local_order[mark:]
+        else:
+            self._low = min(outer_low, low)
+            if low > 0:
+                self._local[key] = (found, low, reads)
+                self._local_order.append(key)
+        if not self._running:
+            self._local.clear()
+            self._local_order.clear()
+        return found
+
+    # -- expressions
+
+    def _expression(self, path: str, index: int) -> Values:
+        expr = self.table(path).facts.exprs[index]
+        return getattr(self, _METHODS[expr.op])(path, index, expr)  # type: ignore[no-any-return]
+
+    def eval_unknown(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
+        return UNKNOWN
+
+    def eval_name(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
+        return self.lookup(path, expr.scope, expr.name, expr.at)
+
+    def eval_member(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
+        return self.members(self.value(path, expr.base), expr.name)
+
+    def eval_call(self, path: str, index: int, expr: Expr) -> Values:
+        return self._each(self.value(path, expr.base), lambda callee: self.call_result(callee, path, index))
+
+    def eval_new(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
+        return self._each(self.new_classes(path, expr), self.instance_of)
+
+    def eval_index(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
+        key = self.table(path).facts.exprs[expr.args[0]] if expr.args else None
+        constant = key.text if key is not None and key.op is Op.LITERAL else None
+        return self._each(self.value(path, expr.base), lambda base: self.item(base, constant))
+
+    def eval_literal(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
+        return (Ext(expr.name),)
+
+    def eval_box(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
+        return (Box(path, index),)
+
+    def eval_function(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
+        return (Func(path, expr.base),)
+
+    def eval_class(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
+        return (Class(path, expr.base),)
+
+    def eval_choice(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
+        return tuple(value for arg in expr.args for value in self.value(path, arg))
+
+    def eval_same(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
+        return self.value(path, expr.base)
+
+    def eval_element(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
+        return self._each(self.value(path, expr.base), self.element)
+
+    def eval_cast(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
+        return self.typed(path, expr.scope, expr.type) or self.value(path, expr.base)
+
+    def eval_this(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
+        owner = self.table(path).enclosing_class(expr.scope)
+        return (Inst(path, owner),) if owner >= 0 else UNKNOWN
+
+    def eval_receiver_class(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
+        owner = self.table(path).enclosing_class(expr.scope)
+        return (Class(path, owner),) if owner >= 0 else UNKNOWN
+
+    def eval_super(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
+        """The parents as instances; members are looked up from the first that has them."""
+        owner = self.table(path).enclosing_class(expr.scope)
+        if owner < 0:
+            return UNKNOWN
+        return self._each(self.bases(path, owner), self.instance_of)
+
+    # -- names
+
+    def lookup(self, path: str, scope: int, name: str, at: int) -> Values:
+        """A name as seen at byte `at` of a scope: enclosing scopes, then the module, then the language's globals."""
+        table = self.table(path)
+        inner, innermost = scope, True
+        while inner >= 0:
+            definition = table.facts.definitions[inner]
+            if definition.kind in CLASS_LIKE:
+                if innermost or self.class_scope_visible:
+                    found = self.in_class_scope(path, inner, name)
+                    if found is not None:
+                        return found
+            else:
+                found = self.in_function(path, inner, name, at if innermost else -1)
+                if found is not None:
+                    return found
+                innermost = innermost and definition.kind not in CALLABLE_KINDS
+            inner = definition.parent
+        found = self.in_module(path, name, at if scope < 0 else -1)
+        return found if found is not None else self.global_name(path, name)
+
+    def in_function(self, path: str, index: int, name: str, at: int) -> Values | None:
+        """A parameter or local of a function; None when it has no such name."""
+        table = self.table(path)
+        definition = table.facts.definitions[index]
+        bound = self.bound(path, index, name, at)
+        if bound is not None:
+            return bound
+        for place, param in enumerate(definition.params):
+            if param.name == name:
+                return self.param(path, index, place)
+        return None
+
+    def bound(self, path: str, scope: int, name: str, at: int) -> Values | None:
+        """What assignments, definitions and imports of one scope give a name; None when it has none."""
+        table = self.table(path)
+        assigns = table.binds[scope].get(name, ()) if scope in table.binds else ()
+        defs = table.defs[scope].get(name, ()) if scope in table.defs else ()
+        imports = table.imports[scope].get(name, ()) if scope in table.imports else ()
+        if not (assigns or defs or imports):
+            return None
+        facts = table.facts
+        places = [(facts.exprs[facts.assigns[index].target].at, 0, index) for index in assigns]
+        places += [(facts.definitions[index].start, 1, index) for index in defs]
+        places += [(facts.imports[index].at, 2, index) for index in imports]
+        chosen = self.choose(table, sorted(places), at)
+        return tuple(value for _, kind, index in chosen for value in self._binding(path, kind, index))
+
+    def choose(self, table: FileTable, places: list[tuple[int, int, int]], at: int) -> list[tuple[int, int, int]]:
+        """Which of a name's bindings in one scope can be meant at `at` (-1: from outside, any of them)."""
+        if at < 0:
+            return places
+        assigns = table.facts.assigns
+        inside = [
+            place
+            for place in places
+            if place[1] != 0 or assigns[place[2]].until < 0 or place[0] <= at < assigns[place[2]].until
+        ]
+        if any(place[1] == 0 and assigns[place[2]].until >= 0 for place in inside):
+            # block scoping: the innermost declaration around `at`, and later assignments to it
+            blocks = [place for place in inside if place[1] == 0 and assigns[place[2]].declares and place[0] <= at]
+            if blocks:
+                return [place for place in inside if place[0] >= blocks[-1][0]]
+        if not self.flow_sensitive:
+            return inside
+        before = [place for place in inside if place[0] < at]
+        for start in range(len(before) - 1, -1, -1):
+            _, kind, index = before[start]
+            if kind != 0 or not assigns[index].conditional:
+                return before[start:]
+        return before or inside
+
+    def _binding(self, path: str, kind: int, index: int) -> Values:
+        if kind == 0:
+            return self.assigned(path, index)
+        if kind == 1:
+            return self.definition_value(path, index)
+        return self.imported(path, self.table(path).facts.imports[index])
+
+    def assigned(self, path: str, index: int) -> Values:
+        """What an assignment gives its target: the declared type if that says something, else the value."""
+        assign = self.table(path).facts.assigns[index]
+        return self.assigned_value(path, self.table(path).facts.exprs[assign.target].scope, assign)
+
+    def assigned_value(self, path: str, scope: int, assign: Assign) -> Values:
+        if assign.type is not None:
+            typed = self.typed(path, scope, assign.type)
+            if typed:
+                return typed
+        return self.value(path, assign.value)
+
+    def definition_value(self, path: str, index: int) -> Values:
+        """A definition as a value: function, class, or a variable's own value."""
+        definition = self.definition(path, index)
+        if definition.kind in CLASS_LIKE:
+            return (Class(path, index),)
+        if definition.kind in CALLABLE_KINDS:
+            return self.function_value(path, index, definition)
+        if definition.kind is NodeKind.TYPE_ALIAS:
+            return self.typed(path, definition.parent, definition.result)
+        typed = self.typed(path, definition.parent, definition.result) if definition.result else UNKNOWN
+        return typed or self.value(path, definition.value)
+
+    def function_value(self, path: str, index: int, definition: Definition) -> Values:  # noqa: ARG002
+        return (Func(path, index),)
+
+    def param(self, path: str, index: int, place: int) -> Values:
+        """A parameter inside its function: declared type, else whatever callers pass, with the default."""
+        definition = self.table(path).facts.definitions[index]
+        param = definition.params[place]
+        if param.kind is ParamKind.RECEIVER:
+            return self.receiver(path, index)
+        typed = self.typed(path, index, param.type) if param.type is not None else UNKNOWN
+        if typed:
+            return self.param_as_seen(typed, param)
+        passed = self.expand(Arg(path, index, place)) if self.follow_args else (Arg(path, index, place),)
+        return (*passed, *self.value(path, param.default))
+
+    def param_as_seen(self, typed: Values, param: Param) -> Values:
+        """A variadic parameter is a container of its type."""
+        return UNKNOWN if param.kind in (ParamKind.VARIADIC, ParamKind.KEYWORDS) else typed
+
+    def receiver(self, path: str, index: int) -> Values:
+        """self or this as a parameter."""
+        table = self.table(path)
+        definition = table.facts.definitions[index]
+        if definition.receiver is not None:
+            return self.typed(path, definition.parent, definition.receiver)
+        owner = table.enclosing_class(definition.parent)
+        if owner < 0:
+            return UNKNOWN
+        return (Class(path, owner),) if definition.flags & NodeFlag.CLASS_METHOD else (Inst(path, owner),)
+
+    def in_class_scope(self, path: str, index: int, name: str) -> Values | None:
+        """A bare name inside a class body (or, where the language allows, inside its methods)."""
+        bound = self.bound(path, index, name, -1)
+        if bound is not None or not self.class_scope_visible:
+            return bound
+        found = self.class_member(path, index, name)
+        return found or None
+
+    def in_module(self, path: str, name: str, at: int) -> Values | None:
+        """A top-level name of a file seen from inside it; star imports come last."""
+        bound = self.bound(path, MODULE_SCOPE, name, at)
+        if bound is not None:
+            return bound
+        table = self.table(path)
+        for scope_stars in table.stars.values():
+            for index in scope_stars:
+                found = self.star_member(path, table.facts.imports[index], name)
+                if found:
+                    return found
+        return None
+
+    # -- members
+
+    def members(self, bases: Values, name: str) -> Values:
+        return self._each(bases, lambda base: self.member(base, name))
+
+    def member(self, base: Value, name: str) -> Values:
+        """base.name for one value."""
+        if isinstance(base, Inst | Class):
+            return self.class_member(base.path, base.index, name, base)
+        if isinstance(base, Module):
+            return self.module_member(base.path, name)
+        if isinstance(base, Package):
+            return self.package_member(base, name)
+        if isinstance(base, Ext):
+            return (Ext(f"{base.name}.{name}" if base.name else ""),)
+        if isinstance(base, Box):
+            return self.box_member(base, name)
+        if isinstance(base, Func):
+            return self.function_member(base, name)
+        return UNKNOWN
+
+    def class_member(self, path: str, index: int, name: str, seen_as: Inst | Class | None = None) -> Values:
+        """A member through the class and its ancestors; external when only an outside ancestor can have it."""
+        outside = False
+        for owner in self.ancestry(path, index):
+            if isinstance(owner, Ext):
+                outside = True
+                continue
+            found = self.own_member(owner.path, owner.index, name, seen_as)
+            if found is not None:
+                return found
+        return EXTERNAL if outside else UNKNOWN
+
+    def own_member(self, path: str, index: int, name: str, seen_as: Inst | Class | None) -> Values | None:
+        """A member that the class itself has; None when it has none of that name."""
+        self.touch(path, index)
+        table = self.table(path)
+        defs = table.defs[index].get(name) if index in table.defs else None
+        if defs:
+            return tuple(value for item in defs for value in self.member_value(path, item, seen_as))
+        fields = list(table.fields[index].get(name, ())) if index in table.fields else []
+        fields += table.binds[index].get(name, ()) if index in table.binds else ()
+        if fields:
+            return self._guarded(
+                path, ("field", path, index, name), lambda: tuple(v for f in fields for v in self.assigned(path, f))
+            )
+        return None
+
+    def member_value(self, path: str, index: int, seen_as: Inst | Class | None) -> Values:  # noqa: ARG002
+        """A member definition as a value: a property is what it returns."""
+        definition = self.definition(path, index)
+        if definition.flags & NodeFlag.PROPERTY and definition.kind in CALLABLE_KINDS:
+            return self.returned(path, index)
+        return self._guarded(path, ("d", path, index), lambda: self.definition_value(path, index))
+
+    def ancestry(self, path: str, index: int) -> list[Class | Ext]:
+        """The class and its ancestors in look-up order, each once (depth first, left to right)."""
+        order: list[Class | Ext] = []
+        seen: set[object] = set()
+
+        def visit(owner: Class | Ext, depth: int) -> None:
+            if owner in seen or depth > MAX_DEPTH:
+                return
+            seen.add(owner)
+            order.append(owner)
+            if isinstance(owner, Class):
+                for base in self.bases(owner.path, owner.index):
+                    if isinstance(base, Class | Ext):
+                        visit(Class(base.path, base.index) if isinstance(base, Class) else base, depth + 1)
+
+        visit(Class(path, index), 0)
+        return order
+
+    def bases(self, path: str, index: int) -> Values:
+        """The direct parents of a class, as classes; an unknown parent is external (it may define anything)."""
+        self.touch(path, index)
+        definition = self.table(path).facts.definitions[index]
+        if not (definition.bases or definition.implements):
+            return UNKNOWN
+
+        def compute() -> Values:
+            found: list[Value] = []
+            for base in (*definition.bases, *definition.implements):
+                classes = self.type_classes(path, definition.parent, base)
+                found += classes or EXTERNAL
+            return tuple(found)
+
+        return self._guarded(path, ("bases", path, index), compute)
+
+    # -- modules
+
+    def module_member(self, path: str, name: str) -> Values:
+        """What `name` means to those who import it from the file."""
+        self.world.record("name", path, name)
+        return self._guarded(path, ("m", path, name), lambda: self.exported(path, name))
+
+    def exported(self, path: str, name: str) -> Values:
+        """Default: every top-level name is exported."""
+        found = self.in_module(path, name, -1)
+        self.world.record("name", path, MODULE_STARS)
+        return found if found is not None else UNKNOWN
+
+    def star_member(self, path: str, item: Import, name: str) -> Values:
+        """`name` through a star import of the file at `path`."""
+        return self.members(self.import_modules(path, item), name)
+
+    def imported(self, path: str, item: Import) -> Values:
+        """What an import statement binds."""
+        return self._guarded(path, ("i", path, item.at, item.alias, item.name), lambda: self.import_values(path, item))
+
+    def import_values(self, path: str, item: Import) -> Values:
+        modules = self.import_modules(path, item)
+        if not item.name:
+            return modules
+        return self.members(modules, item.name)
+
+    # -- types
+
+    def typed(self, path: str, scope: int, declared: Type | None) -> Values:
+        """An instance of a declared type; () when the type says nothing."""
+        if declared is None or not declared.name:
+            return UNKNOWN
+        return self._guarded(path, ("t", path, scope, declared), lambda: self.type_instances(path, scope, declared))
+
+    def type_instances(self, path: str, scope: int, declared: Type) -> Values:
+        if declared.name in ("|", "&"):
+            return tuple(value for arg in declared.args for value in self.typed(path, scope, arg))
+        args = tuple(self.typed(path, scope, arg) for arg in declared.args)
+        found: list[Value] = []
+        for value in self.type_classes(path, scope, declared):
+            if isinstance(value, Class):
+                found.append(Inst(value.path, value.index, args or value.args))
+            elif isinstance(value, Ext | Inst):
+                found.append(value)
+        return tuple(found)
+
+    def type_classes(self, path: str, scope: int, declared: Type) -> Values:
+        """The classes a type's name means, as seen in a scope."""
+        parts = declared.name.split(".")
+        found = self.type_name(path, scope, parts[0])
+        for part in parts[1:]:
+            found = self.members(found, part)
+        return found
+
+    def type_name(self, path: str, scope: int, name: str) -> Values:
+        return self.lookup(path, scope, name, -1)
+
+    # -- calls
+
+    def call_result(self, callee: Value, path: str, index: int) -> Values:
+        """What calling `callee` at the call expression `index` of `path` gives."""
+        if isinstance(callee, Func):
+            return self.substitute(self.returned(callee.path, callee.index), callee, path, index)
+        if isinstance(callee, Class):
+            return self.instance_of(callee)
+        if isinstance(callee, Ext):
+            return self.external_result(callee)
+        return UNKNOWN
+
+    def returned(self, path: str, index: int) -> Values:
+        """What a function returns: its declared result, else its return expressions."""
+        definition = self.definition(path, index)
+        typed = self.typed(path, index, definition.result)
+        if typed:
+            return typed
+        return self._guarded(
+            path,
+            ("r", path, index),
+            lambda: tuple(value for expr in definition.returns for value in self.value(path, expr)),
+        )
+
+    def substitute(self, values: Values, callee: Func, path: str, call: int) -> Values:
+        """Replace the callee's own parameters in `values` by what this call passes for them."""
+        if not any(isinstance(value, Arg) for value in values):
+            return values
+        found: list[Value] = []
+        for value in values:
+            if isinstance(value, Arg) and (value.path, value.index) == (callee.path, callee.index):
+                argument = self.argument(callee, value.position, path, call)
+                found += self.value(path, argument) if argument >= 0 else ()
+            else:
+                found.append(value)
+        return tuple(found)
+
+    def argument(self, callee: Func, position: int, path: str, call: int) -> int:
+        """The expression a call passes for one of the callee's parameters; -1 when none or not certain."""
+        facts = self.table(path).facts
+        definition = self.definition(callee.path, callee.index)
+        name = definition.params[position].name
+        positional: list[int] = []
+        for arg in facts.exprs[call].args:
+            item = facts.exprs[arg]
+            if item.op is Op.KEYWORD:
+                if item.name == name and name:
+                    return item.base
+            elif item.op is Op.SPREAD:
+                return -1
+            else:
+                positional.append(arg)
+        places = positional_params(definition)
+        if position in places:
+            rank = places.index(position)
+            if rank < len(positional) and definition.params[position].kind is ParamKind.NORMAL:
+                return positional[rank]
+        return -1
+
+    def new_classes(self, path: str, expr: Expr) -> Values:
+        """The classes that a NEW expression names."""
+        if expr.type is not None:
+            return self.type_classes(path, expr.scope, expr.type)
+        return self.value(path, expr.base)
+
+    def instance_of(self, value: Value) -> Values:
+        if isinstance(value, Class):
+            return (Inst(value.path, value.index, value.args),)
+        return (value,) if isinstance(value, Ext | Inst) else UNKNOWN
+
+    # -- value flow through parameters
+
+    def expand(self, arg: Arg) -> Values:
+        """What callers anywhere pass for a parameter (second phase only)."""
+        table = self.table(arg.path)
+        stable = table.stable_name(arg.index)
+
+        def compute() -> Values:
+            found: list[Value] = []
+            for encoded in self.world.passed(arg.path, stable, arg.position):
+                value = self.decode_value(encoded)
+                found += self.expand(value) if isinstance(value, Arg) else (value,) if value is not None else ()
+            return tuple(found)
+
+        return self._guarded(arg.path, ("a", arg.path, stable, arg.position), compute)
+
+    def encode_value(self, value: Value) -> str | None:
+        """A value in a form that survives edits of other definitions; None for what does not travel."""
+        if isinstance(value, Func | Class | Inst):
+            tag = type(value).__name__
+            return f"{tag}\0{value.path}\0{self.table(value.path).stable_name(value.index)}"
+        if isinstance(value, Arg):
+            return f"Arg\0{value.path}\0{self.table(value.path).stable_name(value.index)}\0{value.position}"
+        return None
+
+    def decode_value(self, encoded: str) -> Value | None:
+        tag, path, stable, *rest = encoded.split("\0")
+        if not self.world.exists(path):
+            return None
+        table = self.table(path)
+        name = stable.split(":", 1)[1].rsplit("#", 1)[0].split(".", 1)[0]
+        self.world.record("name", path, name)
+        index = next((i for i in range(len(table.ordinals)) if table.stable_name(i) == stable), -1)
+        if index < 0:
+            return None
+        if tag == "Arg":
+            return Arg(path, index, int(rest[0]))
+        if tag == "Func":
+            return Func(path, index)
+        return Class(path, index) if tag == "Class" else Inst(path, index)
+
+    # -- access to facts, recorded
+
+    def table(self, path: str) -> FileTable:
+        return self.world.table(path)
+
+    def touch(self, path: str, index: int) -> None:
+        """Record that what is visible of a definition was read."""
+        self.world.record("name", path, self.table(path).top_name(index))
+
+    def definition(self, path: str, index: int) -> Definition:
+        self.touch(path, index)
+        return self.table(path).facts.definitions[index]
+
+    # -- hooks for languages
+
+    def import_modules(self, path: str, item: Import) -> Values:  # noqa: ARG002
+        """The module (or package, or external) that an import names, before `item.name` is looked up in it."""
+        return EXTERNAL
+
+    def package_member(self, package: Package, name: str) -> Values:  # noqa: ARG002
+        return UNKNOWN
+
+    def box_member(self, box: Box, name: str) -> Values:
+        """A member of an object literal, where the language has such; else a built-in container's method."""
+        found = self.item(box, name)
+        return found or EXTERNAL
+
+    def function_member(self, func: Func, name: str) -> Values:  # noqa: ARG002
+        return EXTERNAL
+
+    def item(self, base: Value, key: str | None) -> Values:
+        """base[key]; key None when it is not a constant."""
+        if isinstance(base, Box):
+            return self.box_items(base, key)
+        return EXTERNAL if isinstance(base, Ext) else UNKNOWN
+
+    def box_items(self, box: Box, key: str | None) -> Values:
+        facts = self.table(box.path).facts
+        expr = facts.exprs[box.expr]
+        found: list[Value] = []
+        for place, arg in enumerate(expr.args):
+            entry = facts.exprs[arg]
+            name, value = (entry.name, entry.base) if entry.op is Op.KEYWORD else (str(place), arg)
+            if key is None or name == key or (entry.op is Op.KEYWORD and not name):
+                found += self.value(box.path, value)
+        return tuple(found)
+
+    def element(self, base: Value) -> Values:
+        """One item of a value when it is iterated."""
+        if isinstance(base, Box):
+            return self.box_items(base, None)
+        return EXTERNAL if isinstance(base, Ext) else UNKNOWN
+
+    def external_result(self, callee: Ext) -> Values:
+        return (Ext(f"{callee.name}()" if callee.name else ""),)
+
+    def global_name(self, path: str, name: str) -> Values:  # noqa: ARG002
+        """A name that no scope and no import has: built-ins are external, anything else is unknown."""
+        return UNKNOWN
+
+    def constructors(self, value: Class) -> Values:
+        """The functions that run when the class is instantiated."""
+        for name in self.constructor_names(value):
+            found = tuple(item for item in self.class_member(value.path, value.index, name) if isinstance(item, Func))
+            if found:
+                return found
+        return UNKNOWN
+
+    def constructor_names(self, value: Class) -> Iterable[str]:  # noqa: ARG002
+        return ()
+
+    def called_instance(self, value: Inst) -> Values:  # noqa: ARG002
+        """The functions that run when an instance is called like a function."""
+        return UNKNOWN
+
+    def implicit_calls(self, path: str) -> Iterator[tuple[int, tuple[str, int], Rule, int]]:  # noqa: ARG002
+        """Calls without a call expression: decorators, implicit super constructors ... (scope, target, rule, line)."""
+        return iter(())
+
+    def rule(self, path: str, expr: Expr, values: Values) -> Rule:
+        """Which rule found the values of a call's callee."""
+        if expr.op is Op.NEW or expr.base < 0:
+            return Rule.TYPED
+        callee = self.table(path).facts.exprs[expr.base]
+        if callee.op is Op.NAME:
+            local = any(isinstance(value, Func | Class) and value.path == path for value in values)
+            return Rule.LEXICAL if local else Rule.IMPORT
+        if callee.op is Op.MEMBER:
+            base = self.table(path).facts.exprs[callee.base]
+            if base.op in (Op.THIS, Op.SUPER, Op.RECEIVER_CLASS):
+                return Rule.SELF
+            receivers = self.value(path, callee.base)
+            if receivers and all(isinstance(value, Module | Package | Class) for value in receivers):
+                return Rule.IMPORT
+            return Rule.TYPED
+        return Rule.FLOW
+
+    def guess(self, path: str, index: int, expr: Expr) -> list[tuple[str, int]]:  # noqa: ARG002
+        """The last resort for a callee of which nothing is known: the only definition it could mean, or nothing."""
+        return []
+
+    def keeps_all(self, values: Values) -> bool:  # noqa: ARG002
+        """Whether many targets are all meant (a union type) rather than a sign of not knowing."""
+        return False
+
+    # -- plumbing
+
+    def _each(self, values: Values, step: _Step) -> Values:
+        if len(values) == 1:
+            return step(values[0])
+        return tuple(found for value in values for found in step(value))
+
+
+def _distinct(values: Values) -> Values:
+    """Each value once, in order; too many to mean anything are unknown."""
+    if len(values) < 2:
+        return values
+    unique = tuple(dict.fromkeys(values))
+    return unique if len(unique) <= MAX_WIDTH else UNKNOWN
+
+
+_METHODS: dict[Op, str] = {
+    Op.UNKNOWN: "eval_unknown",
+    Op.NAME: "eval_name",
+    Op.MEMBER: "eval_member",
+    Op.CALL: "eval_call",
+    Op.NEW: "eval_new",
+    Op.INDEX: "eval_index",
+    Op.LITERAL: "eval_literal",
+    Op.SEQUENCE: "eval_box",
+    Op.MAPPING: "eval_box",
+    Op.FUNCTION: "eval_function",
+    Op.CLASS: "eval_class",
+    Op.CHOICE: "eval_choice",
+    Op.AWAIT: "eval_same",
+    Op.ELEMENT: "eval_element",
+    Op.CAST: "eval_cast",
+    Op.THIS: "eval_this",
+    Op.SUPER: "eval_super",
+    Op.KEYWORD: "eval_same",
+    Op.SPREAD: "eval_same",
+    Op.ENTER: "eval_same",
+    Op.YIELDED: "eval_same",
+    Op.RECEIVER_CLASS: "eval_receiver_class",
+}

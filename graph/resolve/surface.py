@@ -1,0 +1,137 @@
+"""What other files can see of a file, per top-level name, without positions: two equal surfaces resolve alike.
+
+The surface of a symbol is everything evaluation reads once it has reached that symbol: the definitions below it
+(signatures, types, bases, decorators), the values that they return, the fields and members assigned, and, closed
+over local names, whatever those values are made of. Calls in a body that feed none of these are not part of it, so
+that most edits of a function body change no surface.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+from ctxsearch.graph.facts import FileFacts, Op
+from ctxsearch.graph.resolve.tables import FileTable
+
+MODULE_STARS = "*"  # the pseudo-name under which star imports, star exports and the package are seen
+
+
+def surface(facts: FileFacts) -> dict[str, Any]:
+    """Top-level name -> comparable value. Values too deep to compare are never equal: the safe side."""
+    table = FileTable(facts)
+    try:
+        return _Surface(table).collect()
+    except RecursionError:
+        names = {*table.top, *table.binds[-1], *table.imports[-1], *table.exports, *table.attributes, MODULE_STARS}
+        return {name: object() for name in names}
+
+
+class _Surface:
+    """Works over one file; collects for each definition and name what is visible of it."""
+
+    def __init__(self, table: FileTable) -> None:
+        self.table = table
+        self.facts = table.facts
+        self.parts: dict[str, list[Any]] = defaultdict(list)
+        self._exprs: dict[int, Any] = {}
+
+    def collect(self) -> dict[str, Any]:
+        facts, table = self.facts, self.table
+        for index in range(len(facts.definitions)):
+            self.parts[table.top[index]].append(self._definition(index))
+        for index in range(len(facts.assigns)):
+            name = self._seen_under(index)
+            if name is not None:
+                self.parts[name].append(self._assign(index))
+        for item in facts.imports:
+            value: Any = (item.scope >= 0, item.module, item.name, item.alias, item.level, item.kind)
+            self.parts[item.alias or MODULE_STARS].append(value)
+        for export in facts.exports:
+            value = (export.name, export.local, export.module, self._expr(export.value))
+            self.parts[MODULE_STARS if export.name == "*" else export.name].append(value)
+        self.parts[MODULE_STARS].append((facts.language, facts.package, int(facts.flags)))
+        return dict(self.parts)
+
+    def _seen_under(self, assign: int) -> str | None:
+        """The top-level name whose readers see this assignment; None for a local of a function."""
+        target = self.facts.exprs[self.facts.assigns[assign].target]
+        table = self.table
+        if target.op is Op.NAME:
+            if target.scope < 0:
+                return target.name
+            inside_function = self.facts.definitions[target.scope].params or table.enclosing_class(target.scope) != (
+                target.scope
+            )
+            return None if inside_function else table.top[target.scope]
+        root = table.root_name(target.base)
+        if not root and target.scope >= 0:
+            return table.top[target.scope]
+        return root
+
+    def _definition(self, index: int) -> Any:
+        definition = self.facts.definitions[index]
+        return (
+            int(definition.kind),
+            definition.qualified_name,
+            int(definition.flags),
+            tuple((param.name, param.type, int(param.kind), self._expr(param.default)) for param in definition.params),
+            definition.result,
+            tuple(self._expr(value) for value in definition.returns),
+            definition.bases,
+            definition.implements,
+            tuple(self._expr(value) for value in definition.decorators),
+            definition.type_params,
+            definition.receiver,
+            self._expr(definition.value),
+            self.table.used_params(index),
+        )
+
+    def _assign(self, index: int) -> Any:
+        assign = self.facts.assigns[index]
+        return (
+            self._expr(assign.target),
+            self._expr(assign.value),
+            assign.type,
+            assign.declares,
+            assign.conditional,
+        )
+
+    def _expr(self, index: int) -> Any:
+        """An expression as a nested value, local names followed to their assignments."""
+        if index < 0:
+            return None
+        known = self._exprs.get(index)
+        if known is not None:
+            return known
+        self._exprs[index] = ("...",)  # a cycle refers to itself
+        item = self.facts.exprs[index]
+        if item.op in (Op.FUNCTION, Op.CLASS):
+            base: Any = self.table.stable_name(item.base)
+        else:
+            base = self._expr(item.base)
+        around = self.table.stable_name(item.scope) if item.scope >= 0 and item.op in _SCOPED else ""
+        value = (
+            int(item.op),
+            around,
+            item.name,
+            base,
+            tuple(self._expr(arg) for arg in item.args),
+            item.text,
+            item.type,
+            self._local(item.scope, item.name) if item.op is Op.NAME else (),
+        )
+        self._exprs[index] = value
+        return value
+
+    def _local(self, scope: int, name: str) -> Any:
+        """The assignments of a local variable, from the innermost function scope that has it."""
+        while scope >= 0:
+            found = self.table.binds[scope].get(name) if scope in self.table.binds else None
+            if found:
+                return tuple(self._assign(index) for index in found)
+            scope = self.facts.definitions[scope].parent
+        return ()
+
+
+_SCOPED = frozenset({Op.NAME, Op.THIS, Op.SUPER, Op.RECEIVER_CLASS})

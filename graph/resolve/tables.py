@@ -1,0 +1,157 @@
+"""Look-up tables over one file's facts: who is defined, bound, imported where. Built once per file, on demand."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from ctxsearch.graph.facts import Definition, FileFacts, Op, ParamKind
+from ctxsearch.graph.model import NodeKind
+
+Names = dict[str, list[int]]
+CLASS_LIKE = frozenset({NodeKind.CLASS, NodeKind.INTERFACE})
+
+
+class FileTable:
+    """Indexes into one FileFacts. Never looks at another file."""
+
+    __slots__ = (
+        "attributes",
+        "binds",
+        "children",
+        "class_of",
+        "defs",
+        "exports",
+        "facts",
+        "fields",
+        "imports",
+        "ordinals",
+        "param_uses",
+        "path",
+        "stars",
+        "top",
+    )
+
+    def __init__(self, facts: FileFacts) -> None:
+        self.facts = facts
+        self.path = facts.path
+        definitions = facts.definitions
+        self.top: list[str] = []  # name of the outermost definition around each definition
+        self.class_of: list[int] = []  # nearest enclosing class-like definition (itself excluded), or -1
+        self.defs: dict[int, Names] = defaultdict(dict)  # scope -> name -> definitions directly inside
+        self.children: dict[int, list[int]] = defaultdict(list)
+        self.ordinals: list[int] = []  # tells redefinitions (same kind and qualified name) apart
+        seen: dict[tuple[int, str], int] = defaultdict(int)
+        for index, definition in enumerate(definitions):
+            parent = definition.parent
+            self.top.append(self.top[parent] if parent >= 0 else definition.name)
+            self.class_of.append(
+                -1 if parent < 0 else parent if definitions[parent].kind in CLASS_LIKE else self.class_of[parent]
+            )
+            key = (int(definition.kind), definition.qualified_name)
+            self.ordinals.append(seen[key])
+            seen[key] += 1
+            self.children[parent].append(index)
+            self.defs[parent].setdefault(definition.name, []).append(index)
+        self.binds: dict[int, Names] = defaultdict(dict)  # scope -> name -> assigns to the plain name
+        self.fields: dict[int, Names] = defaultdict(dict)  # class -> name -> assigns to this.name
+        self.attributes: Names = defaultdict(list)  # root name -> assigns to members of something else
+        self._sort_assigns()
+        self.imports: dict[int, Names] = defaultdict(dict)  # scope -> local name -> imports
+        self.stars: dict[int, list[int]] = defaultdict(list)  # scope -> star imports
+        for index, item in enumerate(facts.imports):
+            if item.name == "*":
+                self.stars[item.scope].append(index)
+            elif item.alias:
+                self.imports[item.scope].setdefault(item.alias, []).append(index)
+        self.exports: Names = {}
+        for index, export in enumerate(facts.exports):
+            self.exports.setdefault(export.name, []).append(index)
+        self.param_uses: dict[int, frozenset[int]] | None = None
+
+    def _sort_assigns(self) -> None:
+        exprs = self.facts.exprs
+        for index, assign in enumerate(self.facts.assigns):
+            target = exprs[assign.target]
+            if target.op is Op.NAME:
+                self.binds[target.scope].setdefault(target.name, []).append(index)
+            elif target.op is Op.MEMBER and exprs[target.base].op is Op.THIS:
+                owner = self.enclosing_class(target.scope)
+                if owner >= 0:
+                    self.fields[owner].setdefault(target.name, []).append(index)
+            elif target.op in (Op.MEMBER, Op.INDEX):
+                self.attributes[self.root_name(target.base)].append(index)
+
+    def root_name(self, expr: int) -> str:
+        """The NAME at the bottom of a member chain; "" when it is something else."""
+        exprs = self.facts.exprs
+        while expr >= 0:
+            item = exprs[expr]
+            if item.op is Op.NAME:
+                return item.name
+            if item.op not in (Op.MEMBER, Op.INDEX, Op.CALL):
+                return ""
+            expr = item.base
+        return ""
+
+    def enclosing_class(self, scope: int) -> int:
+        """The class whose instance THIS means in `scope`; -1 when there is none."""
+        if scope < 0:
+            return -1
+        return scope if self.facts.definitions[scope].kind in CLASS_LIKE else self.class_of[scope]
+
+    def top_name(self, scope: int) -> str:
+        """The top-level symbol that `scope` belongs to; "" for the module itself."""
+        return self.top[scope] if scope >= 0 else ""
+
+    def stable_name(self, index: int) -> str:
+        """A definition's name in its file that does not move when other definitions are edited."""
+        definition = self.facts.definitions[index]
+        return f"{int(definition.kind)}:{definition.qualified_name}#{self.ordinals[index]}"
+
+    def used_params(self, index: int) -> frozenset[int]:
+        """Positions of the parameters that a function (or a closure in it) calls, looks into, stores or passes on."""
+        if self.param_uses is None:
+            self.param_uses = self._find_param_uses()
+        return self.param_uses.get(index, frozenset())
+
+    def _find_param_uses(self) -> dict[int, frozenset[int]]:
+        facts = self.facts
+        exprs = facts.exprs
+        positions = {
+            index: {param.name: place for place, param in enumerate(definition.params) if param.name}
+            for index, definition in enumerate(facts.definitions)
+            if definition.params
+        }
+        uses: dict[int, set[int]] = defaultdict(set)
+
+        def use(expr: int) -> None:
+            while expr >= 0 and exprs[expr].op in (Op.KEYWORD, Op.SPREAD, Op.MEMBER, Op.INDEX, Op.AWAIT, Op.ELEMENT):
+                expr = exprs[expr].base
+            if expr < 0 or exprs[expr].op is not Op.NAME:
+                return
+            scope, name = exprs[expr].scope, exprs[expr].name
+            while scope >= 0:
+                place = positions.get(scope, {}).get(name)
+                if place is not None:
+                    uses[scope].add(place)
+                    return
+                scope = facts.definitions[scope].parent
+
+        for item in exprs:
+            if item.op is Op.CALL or item.op is Op.NEW:
+                use(item.base)
+                for arg in item.args:
+                    use(arg)
+        for assign in facts.assigns:
+            use(assign.value)
+        for definition in facts.definitions:
+            for value in definition.returns:
+                use(value)
+        return {index: frozenset(places) for index, places in uses.items()}
+
+
+def positional_params(definition: Definition) -> list[int]:
+    """Positions in `params` that positional arguments fill, in order (the receiver left out)."""
+    return [
+        place for place, param in enumerate(definition.params) if param.kind in (ParamKind.NORMAL, ParamKind.VARIADIC)
+    ]

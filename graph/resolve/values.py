@@ -1,0 +1,73 @@
+"""What an expression can be: the values of the evaluator. An empty tuple of values means unknown."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Func(msgspec.Struct, frozen=True, gc=False):
+    """A function or method, as an object."""
+
+    path: str
+    index: int  # of its definition
+
+
+class Class(msgspec.Struct, frozen=True):
+    """A class, interface or type, as an object."""
+
+    path: str
+    index: int
+    args: tuple[Values, ...] = ()  # type arguments, each as the instance it stands for
+
+
+class Inst(msgspec.Struct, frozen=True):
+    """An instance of a class."""
+
+    path: str
+    index: int
+    args: tuple[Values, ...] = ()
+
+
+class Module(msgspec.Struct, frozen=True, gc=False):
+    """A file, as a namespace."""
+
+    path: str
+
+
+class Package(msgspec.Struct, frozen=True, gc=False):
+    """A package or namespace made of several files, or a directory."""
+
+    name: str
+
+
+class Ext(msgspec.Struct, frozen=True, gc=False):
+    """Something outside the repository: a library, a built-in, an instance of a library type. Stops all guessing."""
+
+    name: str  # dotted; "" when nothing more is known than that it is external
+
+
+class Box(msgspec.Struct, frozen=True, gc=False):
+    """A container or object literal: SEQUENCE or MAPPING expression, looked into on demand."""
+
+    path: str
+    expr: int
+
+
+class Arg(msgspec.Struct, frozen=True, gc=False):
+    """Whatever callers pass for a parameter; symbolic until value flow expands it."""
+
+    path: str
+    index: int  # of the function's definition
+    position: int
+
+
+Value = Func | Class | Inst | Module | Package | Ext | Box | Arg
+Values = tuple[Value, ...]
+
+UNKNOWN: Values = ()
+EXTERNAL: Values = (Ext(""),)
+
+
+def is_external(values: Values) -> bool:
+    """True when everything known points outside the repository."""
+    return bool(values) and all(type(value) is Ext for value in values)
