@@ -1,0 +1,816 @@
+"""The durable truth of one repository: files, nodes, edges, facts and generations in one SQLite file.
+
+The only module that knows the tables. It never parses, resolves or searches; everything else that is stored on
+disk (full text, vectors) or held in memory (CodeGraph) is derived from a generation of this file.
+
+How it is laid out. A file's graph is always replaced as a whole, so it is stored as a few blobs per file rather
+than as a row per node and edge: 100k nodes and 500k edges are a few thousand rows, written in a second and read
+as arrays. Every blob carries a CRC-32, because SQLite itself does not notice a flipped bit inside a value.
+
+How it survives. WAL with synchronous=FULL: kill -9 loses nothing committed, and neither does power loss. NORMAL
+would be as safe against corruption but may forget the last commits when power fails; a search index that already
+carries generation 8 would then meet a catalog that makes another generation 8. One fsync per commit buys that off.
+One process writes (flock, dies with it); any number read, each in its own WAL snapshot.
+
+Edges may name a node that does not exist (yet). They are stored as given; `load_edges` leaves those whose target
+is missing out and counts them in `EdgeTable.dangling`, `verify` names them. An error at commit would make one
+resolver slip stop a whole index; a silent edge to nowhere would be worse.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import sqlite3
+import threading
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from ctxsearch.graph.blobs import (
+    CONFIDENCE_STEPS,
+    EDGE,
+    DamagedError,
+    GraphBlobs,
+    decode_edges,
+    decode_graph,
+    decode_nodes,
+    decode_record,
+    decode_summary,
+    encode_graph,
+    encode_record,
+    id_numbers,
+    node_order,
+    seal,
+    unseal,
+)
+from ctxsearch.graph.edges import EdgeTable
+from ctxsearch.graph.model import (
+    CodeNode,
+    CtxsearchError,
+    Edge,
+    EdgeKind,
+    NodeDocument,
+    NodeFlag,
+    NodeId,
+    NodeKind,
+    Unresolved,
+)
+from ctxsearch.graph.records import (
+    SHARED,
+    Changes,
+    Counts,
+    FactsKey,
+    FileGraph,
+    FileRecord,
+    NodeRecord,
+    owner_of,
+)
+
+SCHEMA_VERSION = 1
+
+_APPLICATION_ID = 0x63747873  # "ctxs"; tells the file from other SQLite databases
+_BUSY_SECONDS = 10.0  # longest wait for another connection's lock: recovery or a checkpoint, never a whole write
+
+
+class CatalogError(CtxsearchError):
+    """The catalog cannot do what was asked."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(f"catalog {path}: {reason}")
+        self.path = path
+        self.reason = reason
+
+
+class CatalogMissingError(CatalogError):
+    """There is no catalog to read."""
+
+
+class CatalogCorruptError(CatalogError):
+    """The file is damaged; `Catalog.rebuild` sets it aside and starts empty."""
+
+
+class CatalogVersionError(CatalogError):
+    """The file was written by another version of the schema; `Catalog.rebuild` starts empty."""
+
+
+class CatalogBusyError(CatalogError):
+    """Another writer holds the catalog."""
+
+
+class CatalogFullError(CatalogError):
+    """The disk would not take the write; the last generation is intact."""
+
+
+class UnknownGenerationError(CatalogError):
+    """Asked for changes since a generation that this catalog never had: what was derived must be rebuilt."""
+
+
+_SCHEMA = """
+CREATE TABLE meta(key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE file(key INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE, changed INTEGER NOT NULL,
+    documents INTEGER NOT NULL, record BLOB NOT NULL, checksum INTEGER NOT NULL);
+CREATE INDEX file_changed ON file(changed);
+CREATE TABLE text(file INTEGER PRIMARY KEY, data BLOB NOT NULL);
+CREATE TABLE graph(file INTEGER PRIMARY KEY, summary BLOB NOT NULL, nodes BLOB NOT NULL, edges BLOB NOT NULL);
+CREATE TABLE detail(file INTEGER PRIMARY KEY, docs BLOB NOT NULL, sites BLOB NOT NULL, unresolved BLOB NOT NULL);
+CREATE TABLE reads(file INTEGER PRIMARY KEY, data BLOB NOT NULL);
+CREATE TABLE facts(content_hash TEXT NOT NULL, language TEXT NOT NULL, extractor_version TEXT NOT NULL,
+    generation INTEGER NOT NULL, data BLOB NOT NULL, UNIQUE(content_hash, language, extractor_version));
+CREATE TABLE skipped(path BLOB PRIMARY KEY, reason TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE removed(path BLOB PRIMARY KEY, generation INTEGER NOT NULL) WITHOUT ROWID;
+"""
+_TABLES = frozenset({"meta", "file", "text", "graph", "detail", "reads", "facts", "skipped", "removed"})
+_PER_FILE_TABLES = ("text", "graph", "detail", "reads")
+
+
+def _path_key(path: str) -> bytes:
+    return path.encode("utf-8", "surrogateescape")
+
+
+def _path_of(key: bytes) -> str:
+    return key.decode("utf-8", "surrogateescape")
+
+
+def _row_checksum(path: bytes, changed: int, documents: int, record: bytes) -> int:
+    return zlib.crc32(record, zlib.crc32(f"{changed} {documents} ".encode() + path))
+
+
+class Catalog:
+    """One repository's catalog file. Thread-safe; the writing side belongs to one process at a time."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection, lock: IO[bytes] | None) -> None:
+        self.path = path
+        self._connection = connection  # the writer's; used under _guard only
+        self._lock = lock  # None: read-only
+        self._guard = threading.Lock()
+        with _translated(path):
+            self.identity = _meta(connection, "identity")  # differs after every rebuild
+            self._generation = int(_meta(connection, "generation"))
+
+    @staticmethod
+    def open(path: Path, *, read_only: bool = False) -> Catalog:
+        """Open or create. On CatalogCorruptError or CatalogVersionError, `rebuild` is the next step."""
+        if read_only and not path.exists():
+            raise CatalogMissingError(path, "no such file; index the repository first")
+        lock = None if read_only else _take_lock(path)
+        try:
+            with _translated(path):
+                connection = _connect(path, read_only=read_only)
+                try:
+                    if not read_only:
+                        _create_if_empty(connection)
+                    _check(path, connection, read_only=read_only)
+                    if not read_only:
+                        _put_meta(connection, "state", "open")
+                    return Catalog(path, connection, lock)
+                except BaseException:
+                    connection.close()
+                    raise
+        except BaseException:
+            if lock is not None:
+                lock.close()
+            raise
+
+    @staticmethod
+    def rebuild(path: Path) -> Path | None:
+        """Set the file aside as `NAME.broken` (replacing an older one) and create an empty catalog in its place.
+
+        Returns where the old file went, None if there was none.
+        """
+        lock = _take_lock(path)
+        try:
+            aside = path.with_name(path.name + ".broken") if path.exists() else None
+            if aside is not None:
+                path.replace(aside)
+            for suffix in ("-wal", "-shm"):
+                path.with_name(path.name + suffix).unlink(missing_ok=True)
+        finally:
+            lock.close()
+        Catalog.open(path).close()
+        return aside
+
+    @property
+    def generation(self) -> int:
+        """The newest committed generation; 0 while nothing was indexed."""
+        if self._lock is not None:
+            return self._generation
+        with self._guard, _translated(self.path):
+            return int(_meta(self._connection, "generation"))
+
+    @contextlib.contextmanager
+    def write(self) -> Iterator[Writer]:
+        """One transaction, which becomes the next generation, or nothing at all if the block raises."""
+        if self._lock is None:
+            raise CatalogError(self.path, "opened read-only")
+        if not self._guard.acquire(timeout=_BUSY_SECONDS):
+            raise CatalogBusyError(self.path, "another thread is writing")
+        try:
+            with _translated(self.path):
+                self._connection.execute("BEGIN IMMEDIATE")
+                try:
+                    writer = Writer(self._connection, self._generation)
+                    yield writer
+                    generation = writer.finish()
+                    self._connection.execute("COMMIT")
+                except BaseException:
+                    if self._connection.in_transaction:
+                        self._connection.execute("ROLLBACK")
+                    raise
+                self._generation = generation
+        finally:
+            self._guard.release()
+
+    @contextlib.contextmanager
+    def read(self) -> Iterator[Snapshot]:
+        """A view of one generation that stays while writers commit. Use it in the thread that opened it."""
+        with _translated(self.path):
+            connection = _connect(self.path, read_only=True)
+            try:
+                connection.execute("BEGIN")
+                yield Snapshot(self.path, connection)
+            finally:
+                connection.close()
+
+    def verify(self) -> tuple[str, ...]:
+        """Read everything; one sentence per problem. Slow: for `doctor`."""
+        try:
+            with self.read() as snapshot:
+                return snapshot.problems()
+        except CatalogCorruptError as error:
+            return (error.reason,)
+
+    def close(self) -> None:
+        """Note a clean end and release the file. Closing twice is allowed."""
+        with self._guard:
+            if self._lock is not None and not self._lock.closed:
+                # An unclean mark only costs the next open a check; a full disk must not keep us from closing.
+                with contextlib.suppress(sqlite3.Error):
+                    _put_meta(self._connection, "state", "closed")
+            with contextlib.suppress(sqlite3.Error):
+                self._connection.close()
+            if self._lock is not None:
+                self._lock.close()
+
+    def __enter__(self) -> Catalog:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Writer:
+    """The open transaction. Valid inside its `with` block only."""
+
+    def __init__(self, connection: sqlite3.Connection, generation: int) -> None:
+        self._db = connection
+        self._base = generation
+        self._visible = False
+        self.generation = generation + 1  # what this transaction becomes, if it changes anything visible
+
+    def put_file(self, record: FileRecord, text: str) -> None:
+        """Add or update a file. A new stat of unchanged content is noted without making a change."""
+        if not record.path:
+            raise ValueError("a file needs a path")
+        key = _path_key(record.path)
+        old = self._file(key)
+        same = old is not None and _content(decode_record(record.path, old[3])) == _content(record)
+        if not same:
+            self._visible = True
+        changed, documents = (old[1], old[2]) if old is not None and same else (self.generation,) * 2
+        self._store_file(old[0] if old else None, key, changed, documents, encode_record(record))
+        if not same:
+            self._db.execute(
+                "INSERT OR REPLACE INTO text SELECT key, ? FROM file WHERE path = ?",
+                (seal(text.encode("utf-8", "surrogatepass"), compress=True), key),
+            )
+        self._db.execute("DELETE FROM skipped WHERE path = ?", (key,))
+        self._db.execute("DELETE FROM removed WHERE path = ?", (key,))
+
+    def put_facts(self, content_hash: str, language: str, extractor_version: str, data: bytes) -> None:
+        """Remember what a content parses to. Not visible: a transaction of facts alone makes no generation."""
+        self._db.execute(
+            "INSERT OR REPLACE INTO facts VALUES (?, ?, ?, ?, ?)",
+            (content_hash, language, extractor_version, self.generation, seal(data, compress=True)),
+        )
+
+    def replace(self, path: str, graph: FileGraph) -> None:
+        """Give a file (put before, now or earlier) its part of the graph, in place of what it had."""
+        self._replace(path, graph)
+
+    def put_shared(self, nodes: Iterable[NodeRecord], edges: Iterable[Edge]) -> None:
+        """Replace the whole set of nodes without a file, and the edges that start at them."""
+        if self._file(b"") is None:
+            nothing = FileRecord(SHARED, language="", size=0, mtime_ns=0, inode=0, content_hash="")
+            self._store_file(None, b"", self.generation, self.generation, encode_record(nothing))
+        self._replace(SHARED, FileGraph(nodes=tuple(nodes), edges=tuple(edges)))
+
+    def remove(self, path: str) -> None:
+        """Forget a file, or a skipped path. Unknown paths are no error: removing is idempotent."""
+        key = _path_key(path)
+        if self._db.execute("DELETE FROM skipped WHERE path = ?", (key,)).rowcount:
+            self._visible = True
+        row = self._file(key)
+        if row is None or not path:
+            return
+        for table in _PER_FILE_TABLES:
+            self._db.execute(f"DELETE FROM {table} WHERE file = ?", (row[0],))  # noqa: S608
+        self._db.execute("DELETE FROM file WHERE key = ?", (row[0],))
+        self._db.execute("INSERT OR REPLACE INTO removed VALUES (?, ?)", (key, self.generation))
+        self._visible = True
+
+    def put_skipped(self, path: str, reason: str) -> None:
+        """Note that a path is not indexed, and why. A file that was indexed before must be removed first."""
+        key = _path_key(path)
+        old = self._db.execute("SELECT reason FROM skipped WHERE path = ?", (key,)).fetchone()
+        if old != (reason,):
+            self._db.execute("INSERT OR REPLACE INTO skipped VALUES (?, ?)", (key, reason))
+            self._visible = True
+
+    def set_meta(self, key: str, value: str) -> None:
+        """Note a fact about the generation itself, such as the commit it was made from."""
+        name = f"user.{key}"
+        if _find_meta(self._db, name) != value:
+            _put_meta(self._db, name, value)
+            self._visible = True
+
+    def collect_facts(self, older_than: int) -> int:
+        """Drop facts that no present file uses and that were stored before a generation; how many went."""
+        rows = self._db.execute("SELECT path, record FROM file").fetchall()
+        used = {decode_record("", record).content_hash for path, record in rows if path}
+        stale = [
+            (rowid,)
+            for rowid, content_hash in self._db.execute(
+                "SELECT rowid, content_hash FROM facts WHERE generation < ?", (older_than,)
+            )
+            if content_hash not in used
+        ]
+        self._db.executemany("DELETE FROM facts WHERE rowid = ?", stale)
+        return len(stale)
+
+    def finish(self) -> int:
+        """Called by `Catalog.write` before the commit: the generation that the transaction leaves."""
+        if not self._visible:
+            return self._base
+        _put_meta(self._db, "generation", str(self.generation))
+        return self.generation
+
+    def _file(self, key: bytes) -> tuple[int, int, int, bytes] | None:
+        row: tuple[int, int, int, bytes] | None = self._db.execute(
+            "SELECT key, changed, documents, record FROM file WHERE path = ?", (key,)
+        ).fetchone()
+        return row
+
+    def _store_file(self, rowid: int | None, key: bytes, changed: int, documents: int, record: bytes) -> None:
+        self._db.execute(
+            "INSERT OR REPLACE INTO file VALUES (?, ?, ?, ?, ?, ?)",
+            (rowid, key, changed, documents, record, _row_checksum(key, changed, documents, record)),
+        )
+
+    def _replace(self, path: str, graph: FileGraph) -> None:
+        key = _path_key(path)
+        file = self._file(key)
+        if file is None:
+            raise ValueError(f"{path}: no such file in the catalog; put_file comes first")
+        rowid, changed, documents, record = file
+        blobs = encode_graph(path, decode_record(path, record).language, graph)
+        old = self._blobs(rowid)
+        if old is None or old.document_part() != blobs.document_part():
+            changed = documents = self.generation
+        elif old != blobs:
+            changed = self.generation
+        if old != blobs:
+            self._visible = True
+            self._db.execute(
+                "INSERT OR REPLACE INTO graph VALUES (?, ?, ?, ?)",
+                (rowid, blobs.summary, blobs.nodes, blobs.edges),
+            )
+            self._db.execute(
+                "INSERT OR REPLACE INTO detail VALUES (?, ?, ?, ?)",
+                (rowid, blobs.docs, blobs.sites, blobs.unresolved),
+            )
+        if (changed, documents) != file[1:3]:
+            self._store_file(rowid, key, changed, documents, record)
+        self._db.execute("INSERT OR REPLACE INTO reads VALUES (?, ?)", (rowid, seal(graph.reads, compress=True)))
+
+    def _blobs(self, rowid: int) -> GraphBlobs | None:
+        row = self._db.execute(
+            "SELECT summary, nodes, edges, docs, sites, unresolved FROM graph JOIN detail USING (file) WHERE file = ?",
+            (rowid,),
+        ).fetchone()
+        return GraphBlobs(*row) if row else None
+
+
+class Snapshot:
+    """One generation, read-only. Valid inside its `with` block only."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self._path = path
+        self._db = connection
+        self._loaded: tuple[list[CodeNode], list[_Array], list[_Array]] | None = None
+        self.generation = int(_meta(connection, "generation"))
+        self.identity = _meta(connection, "identity")
+
+    def meta(self, key: str) -> str | None:
+        """What `Writer.set_meta` noted."""
+        return _find_meta(self._db, f"user.{key}")
+
+    def files(self) -> list[FileRecord]:
+        """Every indexed file, by path."""
+        rows = self._db.execute("SELECT path, changed, documents, record, checksum FROM file").fetchall()
+        return sorted((self._record(*row) for row in rows if row[0]), key=lambda record: record.path)
+
+    def file(self, path: str) -> FileRecord | None:
+        """One file's record."""
+        row = self._db.execute(
+            "SELECT path, changed, documents, record, checksum FROM file WHERE path = ?", (_path_key(path),)
+        ).fetchone()
+        return self._record(*row) if row and path else None
+
+    def skipped(self) -> list[tuple[str, str]]:
+        """(path, reason) of what was left out, by path."""
+        return sorted((_path_of(p), reason) for p, reason in self._db.execute("SELECT * FROM skipped"))
+
+    def known_facts(self) -> set[FactsKey]:
+        """The keys under which facts are stored."""
+        return set(self._db.execute("SELECT content_hash, language, extractor_version FROM facts"))
+
+    def facts(self, content_hash: str, language: str, extractor_version: str) -> bytes | None:
+        """Facts of a content. Damaged ones count as absent: parsing again is the repair."""
+        row = self._db.execute(
+            "SELECT data FROM facts WHERE content_hash = ? AND language = ? AND extractor_version = ?",
+            (content_hash, language, extractor_version),
+        ).fetchone()
+        if row is None:
+            return None
+        try:
+            return unseal(row[0])[1]
+        except DamagedError:
+            return None
+
+    def file_facts(self, versions: Mapping[str, str]) -> Iterator[tuple[FileRecord, bytes | None]]:
+        """Every file with its facts, by path; `versions` gives the extractor version of each language."""
+        for record in self.files():
+            version = versions.get(record.language)
+            yield (
+                record,
+                None if version is None else self.facts(record.content_hash, record.language, version),
+            )
+
+    def reads(self) -> Iterator[tuple[str, bytes]]:
+        """What each file's resolution looked up, by path."""
+        for path, rowid in self._paths():
+            row = self._db.execute("SELECT data FROM reads WHERE file = ?", (rowid,)).fetchone()
+            if path and row:
+                with self._decoding(f"reads of {path}"):
+                    content = unseal(row[0])[1]
+                yield path, content
+
+    def load_nodes(self) -> list[CodeNode]:
+        """Every node, sorted by path, line and id."""
+        return list(self._load()[0])
+
+    def load_edges(self) -> EdgeTable:
+        """Every edge whose target exists, as positions in `load_nodes`."""
+        nodes, sources, columns = self._load()
+        return _edge_table(_Positions([node.id for node in nodes]), sources, columns)
+
+    def graph_of(self, path: str) -> FileGraph | None:
+        """One file's part of the graph (SHARED: the nodes without a file), None if it has none."""
+        row = self._db.execute(
+            "SELECT record, data, summary, nodes, edges, docs, sites, unresolved FROM file"
+            " JOIN graph ON graph.file = key JOIN detail ON detail.file = key JOIN reads ON reads.file = key"
+            " WHERE path = ?",
+            (_path_key(path),),
+        ).fetchone()
+        if row is None:
+            return None
+        with self._decoding(f"graph of {path}"):
+            language = decode_record(path, row[0]).language
+            return decode_graph(path, language, GraphBlobs(*row[2:]), unseal(row[1])[1])
+
+    def edge_lines(self, source: CodeNode, target: NodeId, kind: EdgeKind) -> tuple[int, ...]:
+        """The lines, in the source's file, of the sites that made an edge."""
+        graph = self.graph_of(owner_of(source))
+        edges = graph.edges if graph else ()
+        wanted = (source.id, target, kind)
+        return tuple(sorted({n for e in edges if (e.source, e.target, e.kind) == wanted for n in e.lines}))
+
+    def unresolved(self, node: CodeNode) -> tuple[Unresolved, ...]:
+        """Calls in a node whose target is not known."""
+        graph = self.graph_of(owner_of(node))
+        return tuple(call for call in graph.unresolved if call.source == node.id) if graph else ()
+
+    def changes_since(self, generation: int) -> Changes:
+        """What to do again for something that was derived from an earlier generation (0: everything)."""
+        if not 0 <= generation <= self.generation:
+            raise UnknownGenerationError(self._path, f"generation {generation} is not one of 0..{self.generation}")
+        rows = self._db.execute(
+            "SELECT path, changed, documents, record, checksum FROM file WHERE changed > ?", (generation,)
+        ).fetchall()
+        for row in rows:
+            self._record(*row)
+        removed = self._db.execute("SELECT path FROM removed WHERE generation > ?", (generation,))
+        return Changes(
+            changed=tuple(sorted(_path_of(row[0]) for row in rows)),
+            removed=tuple(sorted(_path_of(key) for (key,) in removed)),
+            documents=tuple(sorted(_path_of(row[0]) for row in rows if row[2] > generation)),
+        )
+
+    def text(self, path: str) -> str | None:
+        """A file's text as it was indexed."""
+        row = self._db.execute(
+            "SELECT data FROM text JOIN file ON file = key WHERE path = ?", (_path_key(path),)
+        ).fetchone()
+        if row is None:
+            return None
+        with self._decoding(f"text of {path}"):
+            return unseal(row[0])[1].decode("utf-8", "surrogatepass")
+
+    def documents(self, paths: Iterable[str] | None = None) -> Iterator[tuple[str, tuple[NodeDocument, ...]]]:
+        """Nodes with their text, file by file in path order; SHARED first. Anonymous nodes are left out."""
+        for path in sorted(set(paths)) if paths is not None else [path for path, _ in self._paths()]:
+            graph = self.graph_of(path)
+            if graph is None:
+                continue
+            lines = (self.text(path) or "").split("\n")
+            yield (
+                path,
+                tuple(
+                    NodeDocument(record.node, record.doc, _body(record.node, lines) if path else "")
+                    for record in graph.nodes
+                    if not record.node.flags & NodeFlag.ANONYMOUS
+                ),
+            )
+
+    def counts(self) -> Counts:
+        """How much there is, per language, kind and skip reason."""
+        files, lines, errors = Counter[str](), Counter[str](), Counter[str]()
+        for record in self.files():
+            files[record.language] += 1
+            lines[record.language] += record.line_count
+            errors[record.language] += record.parse_errors > 0
+        nodes, edges = Counter[NodeKind](), Counter[EdgeKind]()
+        unresolved, calls = Counter[str](), Counter[str]()
+        owners = self._owners()
+        for rowid, blob in self._db.execute("SELECT file, summary FROM graph"):
+            path, language = owners[rowid]
+            with self._decoding(f"summary of {path}"):
+                summary = decode_summary(blob)
+            nodes.update(summary.nodes)
+            edges.update(summary.edges)
+            if path:
+                unresolved[language] += summary.unresolved
+                calls[language] += summary.edges.get(EdgeKind.CALLS, 0)
+        skipped = Counter(reason for _, reason in self.skipped())
+        return Counts(
+            files=dict(sorted(files.items())),
+            lines=dict(sorted(lines.items())),
+            parse_errors=dict(sorted(errors.items())),
+            nodes=dict(sorted(nodes.items())),
+            edges=dict(sorted(edges.items())),
+            unresolved=dict(sorted(unresolved.items())),
+            calls=dict(sorted(calls.items())),
+            skipped=dict(sorted(skipped.items())),
+        )
+
+    def problems(self) -> tuple[str, ...]:
+        """Everything that is wrong with this generation, read in full."""
+        problems = [str(row[0]) for row in self._db.execute("PRAGMA integrity_check") if row[0] != "ok"]
+        if problems:
+            return tuple(problems)
+        known = set()
+        for record in self.files():
+            known.add(record.path)
+            for read in (self.graph_of, self.text):
+                try:
+                    read(record.path)
+                except CatalogCorruptError as error:
+                    problems.append(error.reason)
+        if not problems:
+            problems.extend(self._dangling())
+        return tuple(problems)
+
+    def _dangling(self) -> Iterator[str]:
+        ids = {node.id for node in self.load_nodes()}
+        for path, _ in self._paths():
+            for edge in (self.graph_of(path) or FileGraph()).edges:
+                if edge.target not in ids:
+                    yield f"{path}: {edge.kind.name} edge from {edge.source} to the missing node {edge.target}"
+
+    def _paths(self) -> list[tuple[str, int]]:
+        return sorted((_path_of(path), rowid) for path, rowid in self._db.execute("SELECT path, key FROM file"))
+
+    def _owners(self) -> dict[int, tuple[str, str]]:
+        """Path and language by row."""
+        owners = {}
+        for rowid, key, record in self._db.execute("SELECT key, path, record FROM file"):
+            path = _path_of(key)
+            with self._decoding(f"record of {path}"):
+                owners[rowid] = path, decode_record(path, record).language
+        return owners
+
+    def _load(self) -> tuple[list[CodeNode], list[_Array], list[_Array]]:
+        """Nodes in order; per file with edges, the ids of their sources, and their rows."""
+        if self._loaded is None:
+            nodes, sources, columns = list[CodeNode](), list[_Array](), list[_Array]()
+            owners = self._owners()
+            for rowid, node_blob, edge_blob in self._db.execute("SELECT file, nodes, edges FROM graph"):
+                path, language = owners[rowid]
+                with self._decoding(f"graph of {path}"):
+                    own = decode_nodes(path, language, node_blob)
+                    edges = decode_edges(edge_blob)
+                    if len(edges):
+                        sources.append(id_numbers(node.id for node in own)[edges["source"]])
+                        columns.append(edges)
+                nodes.extend(own)
+            nodes.sort(key=node_order)
+            self._loaded = nodes, sources, columns
+        return self._loaded
+
+    def _record(self, key: bytes, changed: int, documents: int, record: bytes, checksum: int) -> FileRecord:
+        path = _path_of(key)
+        with self._decoding(f"record of {path}"):
+            if _row_checksum(key, changed, documents, record) != checksum:
+                raise DamagedError
+            return decode_record(path, record)
+
+    @contextlib.contextmanager
+    def _decoding(self, what: str) -> Iterator[None]:
+        try:
+            yield
+        except (DamagedError, ValueError, IndexError) as error:
+            raise CatalogCorruptError(self._path, f"{what} is damaged") from error
+
+
+def _content(record: FileRecord) -> tuple[object, ...]:
+    """What of a file's record its readers can see; the rest only tells whether to look again."""
+    return record.content_hash, record.language, record.flags, record.line_count, record.parse_errors
+
+
+def _body(node: CodeNode, lines: list[str]) -> str:
+    return "\n".join(lines[node.start_line - 1 : node.end_line])
+
+
+_Array = np.ndarray[Any, Any]
+
+
+class _Positions:
+    """Where each id is in a list of nodes."""
+
+    def __init__(self, ids: list[NodeId]) -> None:
+        numbers = id_numbers(ids)
+        self._order = np.argsort(numbers)
+        self._sorted = numbers[self._order]
+
+    def __call__(self, numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.int32]]:
+        """Positions; -1 for what is not there."""
+        if not len(self._sorted):
+            return np.full(len(numbers), -1, dtype=np.int32)
+        at = np.minimum(np.searchsorted(self._sorted, numbers), len(self._sorted) - 1)
+        return np.where(self._sorted[at] == numbers, self._order[at], -1).astype(np.int32)
+
+
+def _edge_table(
+    position: _Positions, sources: list[np.ndarray[Any, Any]], columns: list[np.ndarray[Any, Any]]
+) -> EdgeTable:
+    edges = np.concatenate(columns) if columns else np.zeros(0, dtype=EDGE)
+    source = position(np.concatenate(sources) if sources else np.zeros(0, dtype=np.uint64))
+    target = position(edges["target"])
+    kept = np.flatnonzero((target >= 0) & (source >= 0))
+    kept = kept[np.lexsort((target[kept], edges["kind"][kept], source[kept]))]
+    return EdgeTable(
+        source=source[kept],
+        target=target[kept],
+        kind=edges["kind"][kept].astype(np.uint8),
+        confidence=(edges["confidence"][kept] / np.float32(CONFIDENCE_STEPS)).astype(np.float32),
+        rule=edges["rule"][kept].astype(np.uint8),
+        dangling=len(edges) - len(kept),
+    )
+
+
+# Opening, checking, locking
+
+
+def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
+    mode = "ro" if read_only else "rwc"
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode={mode}",
+        uri=True,
+        timeout=_BUSY_SECONDS,
+        isolation_level=None,
+        check_same_thread=False,
+        cached_statements=64,
+    )
+    # No mmap: a file that another program truncates would end the process with SIGBUS instead of an error.
+    connection.execute("PRAGMA mmap_size = 0")
+    connection.execute("PRAGMA trusted_schema = OFF")
+    connection.execute("PRAGMA cache_size = -16384")
+    if not read_only:
+        connection.execute("PRAGMA page_size = 8192")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA journal_size_limit = 67108864")
+    return connection
+
+
+def _create_if_empty(connection: sqlite3.Connection) -> None:
+    if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    for statement in _SCHEMA.split(";"):
+        if statement.strip():
+            connection.execute(statement)
+    connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+    identity = connection.execute("SELECT lower(hex(randomblob(8)))").fetchone()[0]
+    for key, value in (("identity", identity), ("generation", "0"), ("state", "closed")):
+        _put_meta(connection, key, value)
+    connection.execute("COMMIT")
+
+
+def _check(path: Path, connection: sqlite3.Connection, *, read_only: bool) -> None:
+    """Cheap on a cleanly closed file; SQLite's own check of the whole structure after an unclean end."""
+    application = connection.execute("PRAGMA application_id").fetchone()[0]
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if application != _APPLICATION_ID:
+        raise CatalogCorruptError(path, "not a ctxsearch catalog")
+    if version != SCHEMA_VERSION:
+        raise CatalogVersionError(path, f"schema {version}, this program writes {SCHEMA_VERSION}")
+    tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if not tables >= _TABLES:
+        raise CatalogCorruptError(path, f"tables missing: {', '.join(sorted(_TABLES - tables))}")
+    if read_only:
+        return  # the mark says "open" while a healthy writer lives
+    if _meta(connection, "state") != "closed":
+        verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if verdict != "ok":
+            raise CatalogCorruptError(path, str(verdict))
+    else:
+        _check_length(path, connection)
+
+
+def _check_length(path: Path, connection: sqlite3.Connection) -> None:
+    """A truncated file is found here rather than when its last page is first read."""
+    pages = connection.execute("PRAGMA page_count").fetchone()[0]
+    size = connection.execute("PRAGMA page_size").fetchone()[0]
+    wal = path.with_name(path.name + "-wal")
+    if (not wal.exists() or not wal.stat().st_size) and path.stat().st_size < pages * size:
+        raise CatalogCorruptError(path, f"truncated to {path.stat().st_size} of {pages * size} bytes")
+
+
+def _take_lock(path: Path) -> IO[bytes]:
+    """Held while the process lives, whatever ends it."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    lock = path.with_name(path.name + ".lock").open("ab")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        lock.close()
+        raise CatalogBusyError(path, "another process is writing it") from error
+    return lock
+
+
+@contextlib.contextmanager
+def _translated(path: Path) -> Iterator[None]:
+    """SQLite's errors as ours."""
+    try:
+        yield
+    except DamagedError as error:
+        raise CatalogCorruptError(path, "a stored value is damaged") from error
+    except sqlite3.Error as error:
+        raise _error(path, error) from error
+
+
+def _error(path: Path, error: sqlite3.Error) -> CatalogError:
+    code = getattr(error, "sqlite_errorcode", 0)
+    primary = code & 0xFF
+    if primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        return CatalogCorruptError(path, str(error))
+    if primary == sqlite3.SQLITE_FULL or code in (sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_FSYNC):
+        return CatalogFullError(path, f"{error}; free space and refresh again")
+    if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return CatalogBusyError(path, str(error))
+    if code == sqlite3.SQLITE_IOERR_SHORT_READ:
+        return CatalogCorruptError(path, str(error))
+    return CatalogError(path, str(error))
+
+
+def _find_meta(connection: sqlite3.Connection, key: str) -> str | None:
+    row = connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+    return None if row is None else unseal(row[0])[1].decode()
+
+
+def _meta(connection: sqlite3.Connection, key: str) -> str:
+    value = _find_meta(connection, key)
+    if value is None:
+        raise DamagedError
+    return value
+
+
+def _put_meta(connection: sqlite3.Connection, key: str, value: str) -> None:
+    connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, seal(value.encode())))

@@ -1,0 +1,67 @@
+"""What the catalog takes and gives: files, a file's part of the graph, changes and counts. Values only."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ctxsearch.graph.model import CodeNode, Edge, EdgeKind, NodeFlag, NodeKind, Unresolved
+
+SHARED = ""  # the owner of nodes without a file: shown as a path in Changes and documents
+SHARED_KINDS = frozenset({NodeKind.REPOSITORY, NodeKind.PACKAGE, NodeKind.EXTERNAL})
+FactsKey = tuple[str, str, str]  # content hash, language, extractor version
+
+
+class FileRecord(msgspec.Struct, frozen=True, gc=False):
+    """One indexed file as it was when its text was read."""
+
+    path: str  # relative to the repository root, '/' separated
+    language: str
+    size: int  # bytes
+    mtime_ns: int
+    inode: int
+    content_hash: str  # of the file's bytes
+    flags: NodeFlag = NodeFlag.NONE
+    line_count: int = 0
+    parse_errors: int = 0
+
+
+class NodeRecord(msgspec.Struct, frozen=True, gc=False):
+    """A node and its doc comment, as the resolver hands them over."""
+
+    node: CodeNode
+    doc: str = ""
+
+
+class FileGraph(msgspec.Struct, frozen=True):
+    """What one file contributes to the graph. Every edge starts at one of `nodes`."""
+
+    nodes: tuple[NodeRecord, ...] = ()
+    edges: tuple[Edge, ...] = ()
+    unresolved: tuple[Unresolved, ...] = ()
+    reads: bytes = b""  # the resolver's own note of what it looked up; opaque here
+
+
+class Changes(msgspec.Struct, frozen=True):
+    """What differs from an earlier generation. SHARED ("") stands for the nodes without a file."""
+
+    changed: tuple[str, ...]  # paths whose nodes, edges, text or unresolved calls differ
+    removed: tuple[str, ...]
+    documents: tuple[str, ...]  # those of `changed` whose documents differ: what search must index again
+
+
+class Counts(msgspec.Struct, frozen=True):
+    """How much there is, by what it is."""
+
+    files: dict[str, int]  # by language
+    lines: dict[str, int]  # by language
+    parse_errors: dict[str, int]  # files with errors, by language
+    nodes: dict[NodeKind, int]
+    edges: dict[EdgeKind, int]
+    unresolved: dict[str, int]  # call sites, by language
+    calls: dict[str, int]  # resolved call edges, by language
+    skipped: dict[str, int]  # files, by reason
+
+
+def owner_of(node: CodeNode) -> str:
+    """The path that a node is stored under: its file's, or SHARED."""
+    return SHARED if node.kind in SHARED_KINDS else node.path
