@@ -37,7 +37,7 @@ class Op(enum.IntEnum):
     THIS = 15  # self, this: the instance of the enclosing class
     SUPER = 16  # super: the enclosing class's parents
     KEYWORD = 17  # an argument or entry: name = key, base = value
-    SPREAD = 18  # *base, ...base
+    SPREAD = 18  # *base, ...base; name "**" for the entries of a mapping
     ENTER = 19  # the value a context manager yields for base: with base as x
     YIELDED = 20  # what a generator yields, seen from inside: yield base
     RECEIVER_CLASS = 21  # the class itself, inside a class method: cls, Self, static
@@ -125,6 +125,7 @@ class Assign(msgspec.Struct, frozen=True, array_like=True, gc=False):
     declares: bool = False  # introduces the name (let, :=, local, typed declaration); Python: any plain name
     until: int = -1  # byte offset where the binding's block ends; -1 = the whole scope
     conditional: bool = False  # inside a branch, loop or handler of its scope: does not replace earlier ones
+    block: int = -1  # byte offset where that branch ends: until there it does replace them
 
 
 class Import(msgspec.Struct, frozen=True, array_like=True, gc=False):

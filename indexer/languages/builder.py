@@ -13,6 +13,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 
 from tree_sitter import Language, Node, Parser, Query, QueryCursor
@@ -31,12 +32,13 @@ from ctxsearch.graph.facts import (
 )
 from ctxsearch.graph.model import NodeFlag, NodeKind
 
-MAX_DEPTH = 200  # deeper expressions are UNKNOWN: bounds recursion on hostile nesting
+MAX_DEPTH = 100  # deeper expressions are UNKNOWN: with some seven frames a level this stays inside the stack
 MAX_SIGNATURE = 400
 MAX_DOC = 4000
 SCOPELESS = frozenset({NodeKind.VARIABLE, NodeKind.TYPE_ALIAS, NodeKind.MACRO})  # nothing is "inside" these
 _BLANKS = re.compile(r"\s+")
 _NEWLINE = re.compile(rb"\n")
+_PLACE = itemgetter(0, 1, 2)
 
 
 @dataclass(slots=True)
@@ -114,10 +116,7 @@ class Extractor:
         """Called once after both sweeps; for work that needs the whole file."""
 
     def extract(self, root: Node, query: Query) -> FileFacts:
-        captures = sorted(
-            ((node, name) for name, nodes in QueryCursor(query).captures(root).items() for node in nodes),
-            key=_document_order,
-        )
+        captures = _document_order(query, QueryCursor(query).captures(root))
         self._sweep_definitions(captures)
         self._sweep_sites(captures)
         self.finish()
@@ -305,9 +304,14 @@ def parse_tree(language: Language, source: bytes) -> Node:
     return Parser(language).parse(source).root_node
 
 
-def _document_order(item: tuple[Node, str]) -> tuple[int, int]:
-    node = item[0]
-    return node.start_byte, -node.end_byte
+def _document_order(query: Query, found: dict[str, list[Node]]) -> list[tuple[Node, str]]:
+    """Captures by start, outermost first; of the same extent, in the order in which the query first names them."""
+    order = []
+    for rank in range(query.capture_count):
+        name = query.capture_name(rank)
+        order += [(node.start_byte, -node.end_byte, rank, name, node) for node in found.get(name, ())]
+    order.sort(key=_PLACE)
+    return [(node, name) for _, _, _, name, node in order]
 
 
 def _freeze(draft: Draft) -> Definition:
