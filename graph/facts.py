@@ -114,6 +114,7 @@ class Definition(msgspec.Struct, frozen=True, array_like=True, gc=False):
     type_params: tuple[Param, ...] = ()  # name and bound
     receiver: Type | None = None  # the type a method is attached to from outside: Go, Rust impl, C++ A::f, extensions
     value: int = -1  # a variable's initial expression
+    digest: str = ""  # hash of its source text
 
 
 class Assign(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -166,6 +167,7 @@ class FileFacts(msgspec.Struct, frozen=True, array_like=True, gc=False):
     doc: str = ""  # the file's own doc comment
     flags: NodeFlag = NodeFlag.NONE  # TEST, GENERATED, VENDORED for the whole file
     parse_errors: int = 0  # error nodes the parser reported
+    digest: str = ""  # hash of the file's text
 
 
 _encoder = msgspec.msgpack.Encoder()

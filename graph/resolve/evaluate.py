@@ -692,6 +692,54 @@ class Evaluator:
     def constructor_names(self, value: Class) -> Iterable[str]:  # noqa: ARG002
         return ()
 
+    def module_name(self, path: str) -> str:
+        """A file's own qualified name."""
+        return path.rpartition(".")[0] or path
+
+    def qualified(self, module: str, definition: Definition) -> str:
+        """A definition's qualified name in the repository."""
+        return f"{module}.{definition.qualified_name}" if module else definition.qualified_name
+
+    def decorator(self, path: str, expr: int) -> Values:
+        """The symbol that a decorator expression names, its arguments aside."""
+        item = self.table(path).facts.exprs[expr]
+        return self.ask(path, item.base if item.op is Op.CALL else expr)
+
+    def reference(self, path: str, expr: int) -> Values:
+        """The symbol that a constant or type reference names: the definition, not its value."""
+        item = self.table(path).facts.exprs[expr]
+        if item.op is Op.MEMBER:
+            owners = self.ask(path, item.base)
+            return self._each(owners, lambda owner: self.defined(owner, item.name))
+        return self.defined(Module(path), item.name)
+
+    def defined(self, owner: Value, name: str) -> Values:
+        """A constant or type that a module or class defines under a name."""
+        if isinstance(owner, Module):
+            self.world.record("name", owner.path, name)
+            path, scope = owner.path, MODULE_SCOPE
+        elif isinstance(owner, Class | Inst):
+            self.touch(owner.path, owner.index)
+            path, scope = owner.path, owner.index
+        else:
+            return UNKNOWN
+        table = self.table(path)
+        found = table.defs[scope].get(name) if scope in table.defs else None
+        if found:
+            return (Class(path, found[-1]),)
+        imports = table.imports[scope].get(name, ()) if scope in table.imports else ()
+        return tuple(value for index in imports for value in self.imported_symbol(path, table.facts.imports[index]))
+
+    def imported_symbol(self, path: str, item: Import) -> Values:
+        """The symbol behind an import, not its value."""
+        if not item.name:
+            return self.import_modules(path, item)
+        return self._guarded(
+            path,
+            ("s", path, item.at, item.alias),
+            lambda: self._each(self.import_modules(path, item), lambda owner: self.defined(owner, item.name)),
+        )
+
     def called_instance(self, value: Inst) -> Values:  # noqa: ARG002
         """The functions that run when an instance is called like a function."""
         return UNKNOWN

@@ -9,6 +9,7 @@ captured nodes and the expressions below them, never the whole tree.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from bisect import bisect_right
 from collections.abc import Callable
@@ -286,7 +287,7 @@ class Extractor:
             path=self.path,
             language=self.language,
             line_count=self.source.count(b"\n") + (not self.source.endswith(b"\n") and bool(self.source)),
-            definitions=tuple(_freeze(draft) for draft in self.drafts),
+            definitions=tuple(_freeze(draft, self.source) for draft in self.drafts),
             exprs=tuple(self.exprs),
             assigns=tuple(self.assigns),
             imports=tuple(self.imports),
@@ -296,6 +297,7 @@ class Extractor:
             doc=self.doc[:MAX_DOC],
             flags=self.flags,
             parse_errors=int(root.has_error),
+            digest=digest(self.source),
         )
 
 
@@ -314,7 +316,12 @@ def _document_order(query: Query, found: dict[str, list[Node]]) -> list[tuple[No
     return [(node, name) for _, _, _, name, node in order]
 
 
-def _freeze(draft: Draft) -> Definition:
+def digest(source: bytes) -> str:
+    """The content hash of a node's text."""
+    return hashlib.blake2b(source, digest_size=8).hexdigest()
+
+
+def _freeze(draft: Draft, source: bytes) -> Definition:
     return Definition(
         kind=draft.kind,
         name=draft.name,
@@ -337,4 +344,5 @@ def _freeze(draft: Draft) -> Definition:
         type_params=tuple(draft.type_params),
         receiver=draft.receiver,
         value=draft.value,
+        digest=digest(source[draft.start : draft.end]),
     )

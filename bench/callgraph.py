@@ -1,0 +1,125 @@
+"""Predictions of call edges for a ground-truth set.
+
+    bench/callgraph.py GT.json [--source DIR] --out PRED.json
+
+GT.json is a list of cases (../shared/bench/callgraph/score.py says more). A case carries its sources, or names the
+files of a checkout given by --source. Written: {case_id: [[caller, callee, confidence], ...]}.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ctxsearch.graph.facts import FileFacts
+from ctxsearch.graph.model import CONFIDENCE, NodeFlag, NodeKind
+from ctxsearch.graph.resolve.resolver import Resolver
+from ctxsearch.indexer.parse import parse
+
+Namer = Callable[[FileFacts, int], str]  # facts, definition index (-1: the module) -> the set's name for it
+
+
+def predict(case: dict[str, Any], source: Path | None) -> list[list[Any]]:
+    """The resolved calls of one case, in the set's names."""
+    resolver = Resolver()
+    facts = {path: parse(path, text) for path, text in sources(case, source)}
+    resolver.update(facts)
+    name = namer(case)
+    found: dict[tuple[str, str], float] = {}
+    for path in sorted(facts):
+        for scope, (target_path, target), rule, _ in resolver.call_sites(path):
+            edge = name(facts[path], scope), name(facts[target_path], target)
+            found[edge] = max(found.get(edge, 0.0), CONFIDENCE[rule])
+    return [[caller, callee, confidence] for (caller, callee), confidence in sorted(found.items())]
+
+
+def sources(case: dict[str, Any], source: Path | None) -> list[tuple[str, bytes]]:
+    files = case["files"]
+    if isinstance(files, dict):
+        return sorted((path, text.encode()) for path, text in files.items())
+    if source is None:
+        sys.exit(f"{case['case_id']} names the files of a checkout: give --source DIR")
+    root = source / case.get("root", ".")
+    return [(path, (root / path).read_bytes()) for path in sorted(files)]
+
+
+def namer(case: dict[str, Any]) -> Namer:
+    if case["case_id"].startswith("codegraph_fx/"):
+        return file_and_symbol
+    return NAMERS.get(case["language"], file_and_symbol)
+
+
+def file_and_symbol(facts: FileFacts, index: int) -> str:
+    """file#Class.method; anonymous functions belong to what is around them."""
+    index = named(facts, index)
+    return f"{facts.path}#{facts.definitions[index].qualified_name}" if index >= 0 else f"{facts.path}#<module>"
+
+
+def named(facts: FileFacts, index: int) -> int:
+    """The nearest definition with a name."""
+    while index >= 0 and facts.definitions[index].flags & NodeFlag.ANONYMOUS:
+        index = facts.definitions[index].parent
+    return index
+
+
+def python_name(facts: FileFacts, index: int) -> str:
+    module = facts.path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    return f"{module}.{facts.definitions[index].qualified_name}" if index >= 0 else module
+
+
+def javascript_name(facts: FileFacts, index: int) -> str:
+    module = facts.path.rpartition(".")[0].removesuffix("/index")
+    return f"{module}.{facts.definitions[index].qualified_name}" if index >= 0 else module
+
+
+def java_name(facts: FileFacts, index: int) -> str:
+    """pkg.Outer$Inner.method, lambdas and initialisers folded into what javac makes of them."""
+    index = named(facts, index)
+    parts: list[str] = []
+    member = ""
+    while index >= 0:
+        definition = facts.definitions[index]
+        if definition.kind in (NodeKind.CLASS, NodeKind.INTERFACE):
+            parts.insert(0, definition.name)
+        elif not parts:
+            member = "<init>" if definition.kind is NodeKind.CONSTRUCTOR else definition.name
+        index = definition.parent
+    owner = "$".join(parts)
+    qualified = f"{facts.package}.{owner}" if facts.package else owner
+    return f"{qualified}.{member}" if member else qualified
+
+
+def go_name(facts: FileFacts, index: int) -> str:
+    index = named(facts, index)
+    if index < 0:
+        return "init"
+    definition = facts.definitions[index]
+    owner = f"{definition.receiver.name}." if definition.receiver is not None else ""
+    return f"{owner}{definition.name}"
+
+
+NAMERS: dict[str, Namer] = {
+    "python": python_name,
+    "javascript": javascript_name,
+    "typescript": javascript_name,
+    "java": java_name,
+    "go": go_name,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("truth", type=Path)
+    parser.add_argument("--source", type=Path, help="checkout of the repository that the set names")
+    parser.add_argument("--out", type=Path, required=True)
+    options = parser.parse_args()
+    cases = json.loads(options.truth.read_text())
+    options.out.write_text(json.dumps({case["case_id"]: predict(case, options.source) for case in cases}, indent=0))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,303 @@
+"""From one file's facts and resolved calls to its nodes, edges and unresolved calls.
+
+Anonymous functions are no nodes: what they do belongs to the named definition around them. Every edge starts at a
+node of the file. DECORATES leads from the decorated symbol to its decorator.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+from ctxsearch.graph.facts import MODULE_SCOPE, Definition, Type
+from ctxsearch.graph.model import (
+    CONFIDENCE,
+    CodeNode,
+    Edge,
+    EdgeKind,
+    NodeFlag,
+    NodeId,
+    NodeKind,
+    Rule,
+    Unresolved,
+    node_id,
+)
+from ctxsearch.graph.records import FileGraph, NodeRecord
+from ctxsearch.graph.resolve.calls import MAX_CANDIDATES, Calls
+from ctxsearch.graph.resolve.evaluate import Evaluator
+from ctxsearch.graph.resolve.tables import CLASS_LIKE, FileTable
+from ctxsearch.graph.resolve.values import Class, Ext, Func, Inst, Module, Value, Values
+
+MAX_LINES = 50  # sites kept per edge
+_INHERITED = NodeFlag.TEST | NodeFlag.GENERATED | NodeFlag.VENDORED
+
+_Key = tuple[NodeId, NodeId, EdgeKind]
+
+
+class Assembler:
+    """Builds one file's FileGraph."""
+
+    def __init__(self, evaluator: Evaluator, path: str) -> None:
+        self.evaluator = evaluator
+        self.path = path
+        self.table = evaluator.table(path)
+        self.module = module_node_id(path)
+        self.edges: dict[_Key, tuple[Rule, float, set[int]]] = {}
+
+    def assemble(self, found: Calls, flow: Calls) -> FileGraph:
+        """Everything the file contributes, in stable order."""
+        nodes = tuple(self._nodes())
+        self._structure()
+        self._calls(found)
+        self._calls(flow)
+        self._imports()
+        self._hierarchy()
+        self._uses()
+        edges = tuple(
+            Edge(source, target, kind, confidence, rule, tuple(sorted(lines)[:MAX_LINES]))
+            for (source, target, kind), (rule, confidence, lines) in sorted(self.edges.items())
+        )
+        return FileGraph(nodes, edges, self._unresolved([*found.unresolved, *flow.unresolved]))
+
+    # -- nodes
+
+    def _nodes(self) -> Iterator[NodeRecord]:
+        facts = self.table.facts
+        name = self.evaluator.module_name(self.path)
+        yield NodeRecord(
+            CodeNode(
+                id=self.module,
+                kind=NodeKind.MODULE,
+                name=self.path.rsplit("/", 1)[-1],
+                qualified_name=name,
+                path=self.path,
+                start_line=1,
+                end_line=max(facts.line_count, 1),
+                language=facts.language,
+                signature="",
+                content_hash=facts.digest,
+                flags=facts.flags,
+                parent=package_node_id(self.path),
+            ),
+            facts.doc,
+        )
+        for index, definition in enumerate(facts.definitions):
+            if not definition.flags & NodeFlag.ANONYMOUS:
+                yield NodeRecord(self._node(name, index, definition), definition.doc)
+
+    def _node(self, module: str, index: int, definition: Definition) -> CodeNode:
+        return CodeNode(
+            id=self.id_of(index),
+            kind=definition.kind,
+            name=definition.name,
+            qualified_name=self.evaluator.qualified(module, definition),
+            path=self.path,
+            start_line=definition.start_line,
+            end_line=definition.end_line,
+            language=self.table.facts.language,
+            signature=definition.signature,
+            content_hash=definition.digest,
+            flags=definition.flags | (self.table.facts.flags & _INHERITED),
+            parent=self.id_of(definition.parent),
+        )
+
+    def id_of(self, scope: int) -> NodeId:
+        """The node of a scope: the nearest named definition around it, or the module."""
+        return definition_id(self.table, scope)
+
+    # -- edges
+
+    def _add(self, source: NodeId, target: NodeId, kind: EdgeKind, rule: Rule, line: int = 0) -> None:
+        confidence = CONFIDENCE[rule]
+        key = (source, target, kind)
+        known = self.edges.get(key)
+        lines = known[2] if known else set()
+        if line:
+            lines.add(line)
+        if known is None or known[1] < confidence:
+            self.edges[key] = (rule, confidence, lines)
+
+    def _structure(self) -> None:
+        for index, definition in enumerate(self.table.facts.definitions):
+            if not definition.flags & NodeFlag.ANONYMOUS:
+                self._add(self.id_of(definition.parent), self.id_of(index), EdgeKind.CONTAINS, Rule.STRUCTURE)
+
+    def _calls(self, found: Calls) -> None:
+        for scope, (path, index), rule, line in found.edges:
+            source, target = self.id_of(scope), self._target(path, index)
+            if target is None:
+                continue
+            self._add(source, target, EdgeKind.CALLS, rule, line)
+            if self._tests(scope, path, index):
+                self._add(source, target, EdgeKind.TESTS, Rule.NAMING, line)
+        for scope, name, line in found.external:
+            self._add(self.id_of(scope), external_id(name), EdgeKind.CALLS, Rule.IMPORT, line)
+
+    def _target(self, path: str, index: int) -> NodeId | None:
+        """The node of a call's target; an anonymous function is none."""
+        table = self.evaluator.table(path)
+        if table.facts.definitions[index].flags & NodeFlag.ANONYMOUS:
+            return None
+        return definition_id(table, index)
+
+    def _tests(self, scope: int, path: str, index: int) -> bool:
+        own = self.table.facts
+        target = self.evaluator.table(path).facts
+        inside = own.flags | (own.definitions[scope].flags if scope >= 0 else NodeFlag.NONE)
+        outside = target.flags | target.definitions[index].flags
+        return bool(inside & NodeFlag.TEST) and not outside & NodeFlag.TEST
+
+    def _imports(self) -> None:
+        for item in self.table.facts.imports:
+            source = self.id_of(item.scope)
+            values = self.evaluator.imported(self.path, item)
+            if not values or item.name == "*":
+                values = self.evaluator.import_modules(self.path, item)
+            for target in self._named_nodes(values):
+                self._add(source, target, EdgeKind.IMPORTS, Rule.IMPORT, item.line)
+
+    def _hierarchy(self) -> None:
+        for index, definition in enumerate(self.table.facts.definitions):
+            if definition.kind in CLASS_LIKE:
+                for kind, types in ((EdgeKind.EXTENDS, definition.bases), (EdgeKind.IMPLEMENTS, definition.implements)):
+                    for base in types:
+                        self._type_edges(index, definition.parent, base, kind, definition.name_line)
+                self._overrides(index)
+            for decorator in definition.decorators:
+                line = self.table.facts.exprs[decorator].line
+                for target in self._named_nodes(self.evaluator.decorator(self.path, decorator)):
+                    self._add(self.id_of(index), target, EdgeKind.DECORATES, Rule.LEXICAL, line)
+
+    def _overrides(self, owner: int) -> None:
+        methods = [
+            index
+            for index in self.table.children.get(owner, ())
+            if self.table.facts.definitions[index].kind is NodeKind.METHOD
+        ]
+        if not methods:
+            return
+        ancestors = [item for item in self.evaluator.ancestry(self.path, owner)[1:] if isinstance(item, Class)]
+        for index in methods:
+            name = self.table.facts.definitions[index].name
+            for ancestor in ancestors:
+                self.evaluator.touch(ancestor.path, ancestor.index)
+                table = self.evaluator.table(ancestor.path)
+                twins = [
+                    twin
+                    for twin in table.defs.get(ancestor.index, {}).get(name, ())
+                    if table.facts.definitions[twin].kind is NodeKind.METHOD
+                ]
+                if twins:
+                    line = self.table.facts.definitions[index].name_line
+                    target = definition_id(table, twins[0])
+                    self._add(self.id_of(index), target, EdgeKind.OVERRIDES, Rule.SELF, line)
+                    break
+
+    def _uses(self) -> None:
+        facts = self.table.facts
+        for index, definition in enumerate(facts.definitions):
+            declared = [param.type for param in definition.params if param.type is not None]
+            if definition.result is not None:
+                declared.append(definition.result)
+            for item in declared:
+                self._type_edges(index, index, item, EdgeKind.USES, definition.name_line)
+        for assign in facts.assigns:
+            if assign.type is not None:
+                target = facts.exprs[assign.target]
+                self._type_edges(target.scope, target.scope, assign.type, EdgeKind.USES, target.line)
+        for expr in facts.references:
+            site = facts.exprs[expr]
+            for node in self._named_nodes(self.evaluator.reference(self.path, expr)):
+                if node != self.id_of(site.scope):
+                    self._add(self.id_of(site.scope), node, EdgeKind.USES, Rule.LEXICAL, site.line)
+
+    def _type_edges(self, owner: int, scope: int, declared: Type, kind: EdgeKind, line: int) -> None:
+        """Edges to the repository's own types that a declared type names, its arguments included."""
+        if declared.name and declared.name not in _SYNTACTIC_TYPES:
+            values = self.evaluator.type_classes(self.path, scope, declared)
+            for target in self._named_nodes(tuple(value for value in values if not isinstance(value, Ext))):
+                if target != self.id_of(owner):
+                    self._add(self.id_of(owner), target, kind, Rule.LEXICAL, line)
+        for arg in declared.args:
+            self._type_edges(owner, scope, arg, EdgeKind.USES, line)
+
+    def _named_nodes(self, values: Values) -> list[NodeId]:
+        if len(values) > MAX_CANDIDATES:
+            return []
+        return [node for value in values for node in self._node_of(value)]
+
+    def _node_of(self, value: Value) -> Iterable[NodeId]:
+        if isinstance(value, Func | Class | Inst):
+            found = self._target(value.path, value.index)
+            return () if found is None else (found,)
+        if isinstance(value, Module):
+            return (module_node_id(value.path),)
+        return ()
+
+    def _unresolved(self, sites: list[tuple[int, str, int]]) -> tuple[Unresolved, ...]:
+        lines: dict[tuple[NodeId, str], set[int]] = defaultdict(set)
+        for scope, name, line in sites:
+            lines[self.id_of(scope), name].add(line)
+        return tuple(
+            Unresolved(source, name, tuple(sorted(found)[:MAX_LINES]))
+            for (source, name), found in sorted(lines.items())
+        )
+
+
+_SYNTACTIC_TYPES = frozenset({"|", "&", "[]", "->", "()", "{}"})
+
+
+def definition_id(table: FileTable, scope: int) -> NodeId:
+    """The node id of the nearest named definition at or around a scope; the module's when there is none."""
+    definitions = table.facts.definitions
+    while scope >= 0 and definitions[scope].flags & NodeFlag.ANONYMOUS:
+        scope = definitions[scope].parent
+    if scope == MODULE_SCOPE:
+        return module_node_id(table.path)
+    definition = definitions[scope]
+    return node_id(table.path, definition.kind, definition.qualified_name, table.ordinals[scope])
+
+
+def module_node_id(path: str) -> NodeId:
+    return node_id(path, NodeKind.MODULE, path)
+
+
+def package_node_id(path: str) -> NodeId:
+    directory = path.rpartition("/")[0]
+    if not directory:
+        return node_id("", NodeKind.REPOSITORY, "")
+    return node_id("", NodeKind.PACKAGE, directory)
+
+
+def external_id(name: str) -> NodeId:
+    return node_id("", NodeKind.EXTERNAL, name)
+
+
+def shared_graph(
+    repository: str, paths: Iterable[str], externals: Iterable[str]
+) -> tuple[tuple[NodeRecord, ...], tuple[Edge, ...]]:
+    """The nodes without a file: the repository, its directories as packages, and external symbols."""
+    root = node_id("", NodeKind.REPOSITORY, "")
+    nodes = [_shared_node(root, NodeKind.REPOSITORY, repository, "", None)]
+    edges: list[Edge] = []
+    seen: set[str] = set()
+    for path in paths:
+        owner = package_node_id(path)
+        edges.append(Edge(owner, module_node_id(path), EdgeKind.CONTAINS, 1.0, Rule.STRUCTURE))
+        directory = path.rpartition("/")[0]
+        while directory and directory not in seen:
+            seen.add(directory)
+            parent = package_node_id(directory)
+            child = node_id("", NodeKind.PACKAGE, directory)
+            nodes.append(_shared_node(child, NodeKind.PACKAGE, directory.rsplit("/", 1)[-1], directory, parent))
+            edges.append(Edge(parent, child, EdgeKind.CONTAINS, 1.0, Rule.STRUCTURE))
+            directory = directory.rpartition("/")[0]
+    nodes += [
+        _shared_node(external_id(name), NodeKind.EXTERNAL, name.rsplit(".", 1)[-1], name, None) for name in externals
+    ]
+    ordered = sorted(nodes, key=lambda record: record.node.id)
+    return tuple(ordered), tuple(sorted(edges, key=lambda edge: (edge.source, edge.target)))
+
+
+def _shared_node(identity: NodeId, kind: NodeKind, name: str, qualified_name: str, parent: NodeId | None) -> NodeRecord:
+    return NodeRecord(CodeNode(identity, kind, name, qualified_name, "", 0, 0, "", "", "", NodeFlag.NONE, parent))
