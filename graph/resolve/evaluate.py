@@ -41,6 +41,7 @@ _Key = tuple[object, ...]
 _Memo = dict[_Key, tuple[Values, frozenset[int]]]
 _Compute = Callable[[], Values]
 _Step = Callable[[Value], Values]
+_Operator = Callable[[str, int, Expr], Values]
 
 
 class Evaluator:
@@ -61,6 +62,7 @@ class Evaluator:
         self._running: dict[_Key, int] = {}
         self._low = _FREE
         self._steps = 0
+        self._operators: dict[Op, _Operator] = {op: self._operator(op) for op in Op}
 
     # -- life
 
@@ -147,7 +149,13 @@ class Evaluator:
 
     def _expression(self, path: str, index: int) -> Values:
         expr = self.table(path).facts.exprs[index]
-        return getattr(self, _METHODS[expr.op])(path, index, expr)  # type: ignore[no-any-return]
+        return self._operators[expr.op](path, index, expr)
+
+    def _operator(self, op: Op) -> _Operator:
+        """`eval_<operator>`, so that a language refines one by overriding it; an operator without one is unknown."""
+        own = getattr(self, f"eval_{op.name.lower()}", None)
+        found: _Operator = own or getattr(self, _ALIKE.get(op, "eval_unknown"))
+        return found
 
     def eval_unknown(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
         return UNKNOWN
@@ -790,27 +798,12 @@ def _distinct(values: Values) -> Values:
     return unique if len(unique) <= MAX_WIDTH else UNKNOWN
 
 
-_METHODS: dict[Op, str] = {
-    Op.UNKNOWN: "eval_unknown",
-    Op.NAME: "eval_name",
-    Op.MEMBER: "eval_member",
-    Op.CALL: "eval_call",
-    Op.NEW: "eval_new",
-    Op.INDEX: "eval_index",
-    Op.LITERAL: "eval_literal",
+_ALIKE = {
     Op.SEQUENCE: "eval_box",
     Op.MAPPING: "eval_box",
-    Op.FUNCTION: "eval_function",
-    Op.CLASS: "eval_class",
-    Op.CHOICE: "eval_choice",
     Op.AWAIT: "eval_same",
-    Op.ELEMENT: "eval_element",
-    Op.CAST: "eval_cast",
-    Op.THIS: "eval_this",
-    Op.SUPER: "eval_super",
     Op.KEYWORD: "eval_same",
     Op.SPREAD: "eval_same",
     Op.ENTER: "eval_same",
     Op.YIELDED: "eval_same",
-    Op.RECEIVER_CLASS: "eval_receiver_class",
 }

@@ -1,0 +1,64 @@
+"""The resolver on small Python sources: edges, flow through parameters, and what a change touches."""
+
+from __future__ import annotations
+
+from ctxsearch.graph.model import EdgeKind, node_id
+from ctxsearch.graph.resolve.resolver import Resolver
+from ctxsearch.indexer.parse import parse
+
+
+def resolve(**files: str) -> Resolver:
+    resolver = Resolver()
+    resolver.update({path(name): parse(path(name), text.encode()) for name, text in files.items()})
+    return resolver
+
+
+def path(name: str) -> str:
+    return f"{name}.py"
+
+
+def calls(resolver: Resolver, name: str) -> set[tuple[str, str]]:
+    found = set()
+    table = resolver.world.table(path(name))
+    for scope, (target_path, target), _, _ in resolver.call_sites(path(name)):
+        caller = table.facts.definitions[scope].qualified_name if scope >= 0 else ""
+        found.add((caller, resolver.world.table(target_path).facts.definitions[target].qualified_name))
+    return found
+
+
+def test_a_call_is_found_in_the_enclosing_scopes() -> None:
+    resolver = resolve(a="def f():\n    pass\n\ndef g():\n    f()\n")
+    assert calls(resolver, "a") == {("g", "f")}
+
+
+def test_a_function_passed_as_argument_is_called_by_the_callee() -> None:
+    resolver = resolve(a="def f():\n    pass\n\ndef g(callback):\n    callback()\n\ng(f)\n")
+    assert calls(resolver, "a") == {("", "g"), ("g", "f")}
+
+
+def test_a_returned_parameter_is_what_this_call_passes() -> None:
+    resolver = resolve(a="def same(x):\n    return x\n\ndef f():\n    pass\n\nsame(f)()\n")
+    assert calls(resolver, "a") == {("", "same"), ("", "f")}
+
+
+def test_an_unknown_callee_is_kept_as_unresolved_with_its_lines() -> None:
+    resolver = Resolver()
+    graph = resolver.update({"a.py": parse("a.py", b"def g(x):\n    x.nothing_known()\n")}).graphs["a.py"]
+    assert [(item.name, item.lines) for item in graph.unresolved] == [("x.nothing_known", (2,))]
+    assert not [edge for edge in graph.edges if edge.kind is EdgeKind.CALLS]
+
+
+def test_an_edit_of_a_body_resolves_only_its_own_file_again() -> None:
+    files = {"a.py": b"def f():\n    return 1\n", "b.py": b"from a import f\n\ndef g():\n    f()\n"}
+    resolver = Resolver()
+    resolver.update({name: parse(name, text) for name, text in files.items()})
+    delta = resolver.update({"a.py": parse("a.py", b"def f():\n    print(2)\n    return 1\n")})
+    assert delta.resolved == 1
+
+
+def test_node_ids_do_not_move_when_something_is_inserted_before() -> None:
+    before = Resolver().update({"a.py": parse("a.py", b"def f():\n    pass\n")}).graphs["a.py"]
+    after = Resolver().update({"a.py": parse("a.py", b"import os\n\ndef e():\n    pass\n\ndef f():\n    pass\n")})
+    ids = {record.node.name: record.node.id for record in after.graphs["a.py"].nodes}
+    assert {record.node.name: record.node.id for record in before.nodes}["f"] == ids["f"]
+    assert len(node_id("a.py", before.nodes[0].node.kind, "a.py")) == 16
