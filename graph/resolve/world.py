@@ -13,12 +13,12 @@ causes a needless re-resolution, never a missed one.
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from ctxsearch.graph.facts import FileFacts, decode_facts, encode_facts
 from ctxsearch.graph.model import CALLABLE_KINDS, TYPE_KINDS, NodeFlag
-from ctxsearch.graph.resolve.surface import surface
+from ctxsearch.graph.resolve.surface import surface, visible_names
 from ctxsearch.graph.resolve.tables import FileTable
 
 Key = tuple[str, ...]
@@ -38,7 +38,7 @@ class World:
 
     def __init__(self) -> None:
         self._encoded: dict[str, bytes] = {}
-        self._tables: OrderedDict[str, FileTable] = OrderedDict()
+        self._tables: dict[str, FileTable] = {}
         self._languages: dict[str, str] = {}
         self._named: dict[tuple[str, str], dict[str, list[int]]] = defaultdict(dict)
         self._packages: dict[tuple[str, str], set[str]] = defaultdict(set)
@@ -103,13 +103,14 @@ class World:
     def table(self, path: str) -> FileTable:
         """The file's tables; callers record what they read of them (`Evaluator.touch`)."""
         table = self._tables.get(path)
-        if table is None:
-            table = FileTable(decode_facts(self._encoded[path]))
-            self._tables[path] = table
-            if len(self._tables) > MAX_DECODED:
-                self._tables.popitem(last=False)
-        else:
-            self._tables.move_to_end(path)
+        return table if table is not None else self._keep(FileTable(decode_facts(self._encoded[path])))
+
+    def _keep(self, table: FileTable) -> FileTable:
+        """Hold a decoded file; the longest-held half goes when there are too many."""
+        if len(self._tables) >= MAX_DECODED:
+            for path in list(self._tables)[: MAX_DECODED // 2]:
+                del self._tables[path]
+        self._tables[table.path] = table
         return table
 
     # -- change
@@ -142,7 +143,7 @@ class World:
         if facts.package:
             self._packages[group, facts.package].add(path)
         self._basenames[path.rsplit("/", 1)[-1]].add(path)
-        self._tables.pop(path, None)
+        self._keep(FileTable(facts))
 
     def _forget(self, path: str) -> None:
         facts = self.table(path).facts
@@ -167,8 +168,11 @@ def changed_keys(old: FileFacts | None, new: FileFacts | None) -> set[Key]:
         new and new.package
     ):
         keys |= {("package", family(facts.language), facts.package) for facts in (old, new) if facts and facts.package}
-    before, after = (surface(facts) if facts else {} for facts in (old, new))
-    keys |= {("name", path, name) for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
+    if old is None or new is None:
+        keys |= {("name", path, name) for name in visible_names(FileTable(some))}
+    else:
+        before, after = surface(old), surface(new)
+        keys |= {("name", path, name) for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
     keys |= _changed_offers(old, new)
     return keys
 
