@@ -31,6 +31,7 @@ _FLAG_WORDS = {
 }
 _FUNCTION_KINDS = frozenset({NodeKind.FUNCTION, NodeKind.METHOD, NodeKind.CONSTRUCTOR})
 _DECORATED = frozenset({NodeKind.CLASS, NodeKind.METHOD, NodeKind.VARIABLE, NodeKind.CONSTRUCTOR})
+_LITERALS = FUNCTION_NODES | {"class", "object"}  # what takes the name that it is bound to
 _SIGNATURES = frozenset({"function_signature", "method_signature", "abstract_method_signature"})
 # Callers that run a function some other time: what they give back is not the function.
 _NOT_WRAPPERS = frozenset(
@@ -240,7 +241,7 @@ class JavaScript(Expressions):
 
     def _define_export(self, node: Node) -> None:
         value = _unwrap(node.child_by_field_name("value"))
-        if value is not None and (value.type in FUNCTION_NODES or value.type in {"class", "object"}):
+        if value is not None and value.type in _LITERALS:
             own = value.child_by_field_name("name") if value.type != "object" else None
             if own is None:
                 self._bound.setdefault(value.id, _Bound("default"))
@@ -263,10 +264,9 @@ class JavaScript(Expressions):
                     self._bound[value.id] = bound
 
     def _bind_variable(self, name: Node, value: Node) -> None:
-        if value.type != "call_expression":
+        if value.type in _LITERALS:
             self._bound[value.id] = _Bound(self.text(name))
-            return
-        if self.scope != MODULE_SCOPE:
+        if value.type != "call_expression" or self.scope != MODULE_SCOPE:
             return
         callee, arguments = value.child_by_field_name("function"), value.child_by_field_name("arguments")
         if callee is None or arguments is None or not self._may_wrap(callee):
