@@ -207,7 +207,8 @@ def test_components_in_jsx_are_called_and_elements_are_not() -> None:
 def test_doc_comments_decorators_and_flags_belong_to_the_definition() -> None:
     found = facts(
         "// The file.\n\n/**\n * Adds.\n * @deprecated use more\n */\n@Dec()\n"
-        "export abstract class A<T extends B> extends C.D<T> implements I {\n  @Get('x') async *m() { yield this.n; }\n  private static get p() { return 1; }\n}\n"
+        "export abstract class A<T extends B> extends C.D<T> implements I {\n"
+        "  @Get('x') async *m() { yield this.n; }\n  private static get p() { return 1; }\n}\n"
     )
     owner = named(found, "A")
     assert owner.doc == "Adds.\n@deprecated use more"
@@ -259,7 +260,6 @@ TOKENS = (
     "extends this super new const let { a , b } for of in if else try catch return yield await @d interface I type T"
 )
 PIECES = st.sampled_from(TOKENS.split())
-)
 
 
 @settings(max_examples=80, deadline=None)
