@@ -6,12 +6,16 @@ from ctxsearch.graph.facts import FileFacts
 from ctxsearch.graph.model import NodeFlag
 from ctxsearch.indexer.languages import detect
 from ctxsearch.indexer.languages.builder import parse_tree
+from ctxsearch.indexer.languages.manifests import parse_manifest
 
 UNKNOWN_LANGUAGE = "text"
 
 
 def parse(path: str, source: bytes, flags: NodeFlag = NodeFlag.NONE) -> FileFacts:
     """The facts of one file. `source` is UTF-8 (as `files.read_source` gives it); invalid bytes are tolerated."""
+    manifest = parse_manifest(path, source, flags)
+    if manifest is not None:
+        return manifest
     spec = detect(path, source[:200])
     if spec is None or not spec.ready():
         return FileFacts(path=path, language=UNKNOWN_LANGUAGE, line_count=source.count(b"\n") + 1, flags=flags)

@@ -24,7 +24,9 @@ from ctxsearch.graph.resolve.tables import FileTable
 Key = tuple[str, ...]
 MAX_DECODED = 4000  # files whose tables stay decoded; the rest is held as compact bytes
 
-FAMILIES = {"typescript": "javascript", "tsx": "javascript", "cpp": "c"}
+FAMILIES = {"typescript": "javascript", "tsx": "javascript", "cpp": "c"} | dict.fromkeys(
+    ("gomod", "json", "toml"), "manifest"
+)
 _NAMED_KINDS = CALLABLE_KINDS | TYPE_KINDS
 
 
