@@ -101,9 +101,7 @@ class TantivyIndex:
         self._index.reload()
         return TantivyReader(self._index.searcher(), self._schema, self._policy)
 
-    def apply(
-        self, generation: int, replaced: Mapping[str, Sequence[NodeDocument]], removed: Sequence[str]
-    ) -> None:
+    def apply(self, generation: int, replaced: Mapping[str, Sequence[NodeDocument]], removed: Sequence[str]) -> None:
         """Replace and remove by path, in one commit."""
         with self._lock:
             writer = self._open_writer()
@@ -292,9 +290,7 @@ class TantivyReader:
         for number, trait, score in zip(ids, traits, scores, strict=True):
             node_id = NodeId(f"{number:016x}")
             if node_id not in denied:
-                ranked.append(
-                    (-exact.get(number, 0), -score * (factor if trait & _DEMOTED else 1.0), node_id)
-                )
+                ranked.append((-exact.get(number, 0), -score * (factor if trait & _DEMOTED else 1.0), node_id))
         ranked.sort()
         return [Hit(node_id, -score) for _tier, score, node_id in ranked]
 
@@ -305,8 +301,7 @@ class TantivyReader:
             addresses, scores = self._fetch(query, fetch)
             ids = self._searcher.fast_field_values("id", addresses)
             hits = [
-                Hit(NodeId(f"{number:016x}"), score / _perfect(form))
-                for number, score in zip(ids, scores, strict=True)
+                Hit(NodeId(f"{number:016x}"), score / _perfect(form)) for number, score in zip(ids, scores, strict=True)
             ]
             kept = [hit for hit in hits if hit.id not in selection.denied]
             if len(kept) >= limit or len(addresses) < fetch:
@@ -463,9 +458,7 @@ def _scope_clauses(schema: Any, scope: Scope) -> list[tuple[Any, Any]]:
             must.extend(group for group in groups if group)
         else:
             out.extend(query for group in groups for query in group)
-    included = [
-        tantivy.Query.boolean_query([(tantivy.Occur.Should, query) for query in group]) for group in must
-    ]
+    included = [tantivy.Query.boolean_query([(tantivy.Occur.Should, query) for query in group]) for group in must]
     return [
         *((tantivy.Occur.Must, tantivy.Query.const_score_query(query, 0.0)) for query in included),
         *((tantivy.Occur.MustNot, query) for query in must_not),

@@ -101,9 +101,7 @@ class DerivedIndex(Protocol):
         """The newest generation that is durable here; 0 when empty."""
         ...
 
-    def apply(
-        self, generation: int, replaced: Mapping[str, Sequence[NodeDocument]], removed: Sequence[str]
-    ) -> None:
+    def apply(self, generation: int, replaced: Mapping[str, Sequence[NodeDocument]], removed: Sequence[str]) -> None:
         """Replace all nodes of some paths, drop those of others, and commit as `generation`: all or nothing.
 
         Applying the same change again changes nothing but the generation.
@@ -177,9 +175,7 @@ class Reached(msgspec.Struct, frozen=True, gc=False):
 class GraphTraversal(Protocol):
     """Walks from seeds, bounded in depth, width and number; hubs are not expanded without end."""
 
-    def expand(
-        self, seeds: Sequence[NodeId], kind: ExpansionKind, depth: int, limit: int
-    ) -> Sequence[Reached]:
+    def expand(self, seeds: Sequence[NodeId], kind: ExpansionKind, depth: int, limit: int) -> Sequence[Reached]:
         """Nodes within `depth`, each once at its minimum distance; a seed only if another seed reaches it.
 
         Seeds that the graph does not know are ignored.

@@ -187,9 +187,7 @@ class SearchQuery:
     def check_dimension(self, dimension: int) -> None:
         """Refuse an embedding of another model's dimension; the service knows the model."""
         if self.embedding is not None and len(self.embedding) != dimension:
-            raise InvalidArgument(
-                "embedding", f"{len(self.embedding)} numbers", f"exactly {dimension} numbers"
-            )
+            raise InvalidArgument("embedding", f"{len(self.embedding)} numbers", f"exactly {dimension} numbers")
 
 
 _Member = TypeVar("_Member", bound=enum.Enum)

@@ -79,9 +79,7 @@ class Scope:
 
     def accepts_language(self, language: str) -> bool:
         """The condition on languages alone; the case of letters does not matter."""
-        return _chosen(
-            _named(language, self.languages), self.languages, _named(language, self.exclude_languages)
-        )
+        return _chosen(_named(language, self.languages), self.languages, _named(language, self.exclude_languages))
 
     def accepts_path(self, path: str) -> bool:
         """The condition on paths alone."""

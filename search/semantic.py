@@ -36,9 +36,7 @@ _TAG: Final = re.compile(r"g(\d+)")
 class SemanticPolicy:
     """When to search in memory and when to compact, with the reasons (bench/vectors.py measures)."""
 
-    rows_in_memory: int = (
-        500_000  # about 1 KB each; above, LanceDB's IVF index is nearly as fast and lives on disk
-    )
+    rows_in_memory: int = 500_000  # about 1 KB each; above, LanceDB's IVF index is nearly as fast and lives on disk
     updates_before_compaction: int = 32  # after 48 small updates LanceDB reads 3.4 times slower
     keep_versions: dt.timedelta = dt.timedelta(minutes=10)  # for readers in other processes
     nprobes: int = 20  # of sqrt(rows) partitions: recall .97 at 100k rows
@@ -81,9 +79,7 @@ class LanceIndex:
                 return self._lance_reader()
             return MatrixReader(self._loaded(), self._generation, self._embedder)
 
-    def apply(
-        self, generation: int, replaced: Mapping[str, Sequence[NodeDocument]], removed: Sequence[str]
-    ) -> None:
+    def apply(self, generation: int, replaced: Mapping[str, Sequence[NodeDocument]], removed: Sequence[str]) -> None:
         """Replace and remove by path; the tag at the end is the commit."""
         with self._lock:
             if self._table is None:
@@ -174,9 +170,7 @@ class LanceIndex:
         if self._table is None:
             return 0, 0
         tags = self._table.tags.list()
-        numbered = [
-            (int(match[1]), tag["version"]) for name, tag in tags.items() if (match := _TAG.fullmatch(name))
-        ]
+        numbered = [(int(match[1]), tag["version"]) for name, tag in tags.items() if (match := _TAG.fullmatch(name))]
         return max(numbered, default=(0, 0))
 
     def _undo_uncommitted(self) -> None:
@@ -284,11 +278,7 @@ class LanceIndex:
             return self._loaded().vectors_of(np.array(hashes, dtype=np.uint64))
         known: dict[int, Halves] = {}
         for some in _chunks(sorted(set(hashes)), 1_000):
-            found = (
-                self._table.search()
-                .where(f"hash IN ({', '.join(map(str, some))})")
-                .select(["hash", "vector"])
-            )
+            found = self._table.search().where(f"hash IN ({', '.join(map(str, some))})").select(["hash", "vector"])
             table = found.limit(len(hashes) * 4).to_arrow()
             known.update(zip(table["hash"].to_pylist(), _vectors_of(table), strict=True))
         return known
@@ -327,9 +317,7 @@ class LanceReader:
 
     def count(self) -> int:
         """Nodes that can be found."""
-        return len(
-            np.unique(self._table.search().select(["node"]).limit(2**31 - 1).to_arrow()["node"].to_numpy())
-        )
+        return len(np.unique(self._table.search().select(["node"]).limit(2**31 - 1).to_arrow()["node"].to_numpy()))
 
     def search(self, vector: Floats, selection: Selection, limit: int) -> list[Hit]:
         """Nearest nodes first; looks deeper until enough are left after folding and the freshness floor."""

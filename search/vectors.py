@@ -64,9 +64,7 @@ class VectorBlock:
         """Which rows are in scope."""
         mask = np.ones(len(self), dtype=np.bool_)
         if scope.paths or scope.exclude_paths:
-            mask &= np.array([scope.accepts_path(path) for path in self.paths], dtype=np.bool_)[
-                self.path_codes
-            ]
+            mask &= np.array([scope.accepts_path(path) for path in self.paths], dtype=np.bool_)[self.path_codes]
         if scope.languages or scope.exclude_languages:
             accepted = [scope.accepts_language(language) for language in self.languages]
             mask &= np.array(accepted, dtype=np.bool_)[self.language_codes]
@@ -98,9 +96,7 @@ class VectorBlock:
 
     def cosines(self, rows: NDArray[np.int64], vector: Floats) -> Floats:
         """Exact, and summed in a fixed order whatever the number of threads."""
-        return np.asarray(
-            np.einsum("ij,j->i", self.vectors[rows].astype(np.float32), vector), dtype=np.float32
-        )
+        return np.asarray(np.einsum("ij,j->i", self.vectors[rows].astype(np.float32), vector), dtype=np.float32)
 
 
 def make_block(
@@ -189,10 +185,7 @@ class VectorMatrix:
     def _selected(self, selection: Selection) -> list[Mask | None]:
         masks = self._masks.get(selection)
         if masks is None:
-            masks = [
-                self._mask(block, mask, selection)
-                for block, mask in zip(self.blocks, self.alive, strict=True)
-            ]
+            masks = [self._mask(block, mask, selection) for block, mask in zip(self.blocks, self.alive, strict=True)]
             if len(self._masks) >= 16:
                 self._masks.clear()
             self._masks[selection] = masks
@@ -262,9 +255,7 @@ def _projected(vectors: Halves, basis: Floats | None) -> Floats:
     if basis is None:
         return vectors.astype(np.float32)
     out = np.empty((len(vectors), basis.shape[1]), dtype=np.float32)
-    for start in range(
-        0, len(vectors), 8_192
-    ):  # in parts: the whole in single precision would double the memory
+    for start in range(0, len(vectors), 8_192):  # in parts: the whole in single precision would double the memory
         out[start : start + 8_192] = vectors[start : start + 8_192].astype(np.float32) @ basis
     return out
 

@@ -99,21 +99,15 @@ def test_the_formula_is_that_of_the_contract() -> None:
 
 
 def test_first_in_both_lists_beats_first_in_one_because_absence_gives_nothing() -> None:
-    fused = fuse(
-        [ranked(Signal.BM25, ["a"]), ranked(Signal.SEMANTIC, ["a"])], {Signal.BM25: 1, Signal.SEMANTIC: 1}
-    )
+    fused = fuse([ranked(Signal.BM25, ["a"]), ranked(Signal.SEMANTIC, ["a"])], {Signal.BM25: 1, Signal.SEMANTIC: 1})
     assert fused["a"].fused == 1.0
-    alone = fuse(
-        [ranked(Signal.BM25, ["a"]), ranked(Signal.SEMANTIC, ["b"])], {Signal.BM25: 1, Signal.SEMANTIC: 1}
-    )
+    alone = fuse([ranked(Signal.BM25, ["a"]), ranked(Signal.SEMANTIC, ["b"])], {Signal.BM25: 1, Signal.SEMANTIC: 1})
     assert alone["a"].fused == 0.5
     assert Signal.SEMANTIC not in alone["a"].votes
 
 
 def test_the_best_result_is_not_forced_to_one_when_a_signal_ran_and_found_nothing() -> None:
-    fused = fuse(
-        [ranked(Signal.BM25, ["a"]), ranked(Signal.SEMANTIC, [])], {Signal.BM25: 1.0, Signal.SEMANTIC: 1.0}
-    )
+    fused = fuse([ranked(Signal.BM25, ["a"]), ranked(Signal.SEMANTIC, [])], {Signal.BM25: 1.0, Signal.SEMANTIC: 1.0})
     assert fused["a"].fused == 0.5
 
 
@@ -123,9 +117,7 @@ def test_a_signal_that_did_not_run_is_not_in_the_norm() -> None:
 
 
 def test_a_signal_of_weight_zero_neither_votes_nor_dilutes() -> None:
-    fused = fuse(
-        [ranked(Signal.BM25, ["a"]), ranked(Signal.FUZZY, ["b"])], {Signal.BM25: 1.0, Signal.FUZZY: 0.0}
-    )
+    fused = fuse([ranked(Signal.BM25, ["a"]), ranked(Signal.FUZZY, ["b"])], {Signal.BM25: 1.0, Signal.FUZZY: 0.0})
     assert set(fused) == {"a"}
     assert fused["a"].fused == 1.0
 
