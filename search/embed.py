@@ -15,9 +15,10 @@ from importlib import resources
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
+
 from ctxsearch.search.identifiers import IDENTIFIER, split_identifier
 from ctxsearch.search.ports import Passage
-from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
 

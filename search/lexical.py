@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import tantivy
+
 from ctxsearch.graph.model import NodeDocument, NodeFlag, NodeId
 from ctxsearch.search.documents import NodeText, node_texts
 from ctxsearch.search.errors import IndexCorrupt

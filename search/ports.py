@@ -13,10 +13,11 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
+
 from ctxsearch.graph.model import CodeNode, NodeDocument, NodeId
 from ctxsearch.search.query import ExpansionKind
 from ctxsearch.search.scope import EVERYTHING, Scope
-from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
 

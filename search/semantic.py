@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+
 from ctxsearch.graph.model import CodeNode, NodeDocument, NodeId
 from ctxsearch.search.documents import node_texts, passage_hash, passages
 from ctxsearch.search.errors import IndexCorrupt

@@ -15,10 +15,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
+
 from ctxsearch.graph.model import NodeId, NodeKind
 from ctxsearch.search.ports import Floats, Hit, Selection
 from ctxsearch.search.scope import Scope
-from numpy.typing import NDArray
 
 Halves = NDArray[np.float16]
 Mask = NDArray[np.bool_]

@@ -6,6 +6,7 @@ import dataclasses
 from typing import Any
 
 import pytest
+
 from ctxsearch.search.errors import InvalidArgument
 from ctxsearch.search.query import (
     Content,

@@ -7,10 +7,11 @@ import math
 from collections.abc import Mapping
 
 import pytest
-from ctxsearch.search.query import Signal
-from ctxsearch.search.ranking import Fused, Placed, RankedList, fuse, order, rank_score
 from hypothesis import given
 from hypothesis import strategies as st
+
+from ctxsearch.search.query import Signal
+from ctxsearch.search.ranking import Fused, Placed, RankedList, fuse, order, rank_score
 
 KEYS = st.sampled_from([f"n{number:02d}" for number in range(30)])
 LISTS = st.lists(KEYS, max_size=25, unique=True)

@@ -6,14 +6,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from search_samples import by_path, document
+
 from ctxsearch.graph.model import NodeKind
 from ctxsearch.search.errors import InvalidArgument
 from ctxsearch.search.lexical import TantivyIndex
 from ctxsearch.search.ports import Selection
 from ctxsearch.search.scope import EVERYTHING, Scope, package_ancestors
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from search_samples import by_path, document
 
 MATCHES = [
     ("src", "src/a.py", True),
