@@ -50,6 +50,7 @@ class Evaluator:
 
     language = ""
     class_scope_visible = False  # members are in scope inside methods without a receiver (Java, C++, C#)
+    classes_are_called = True  # T(...) runs something of T; False where it only converts (Go)
     flow_sensitive = True  # a later unconditional assignment in the same scope replaces earlier ones
 
     def __init__(self, world: World) -> None:
@@ -281,6 +282,8 @@ class Evaluator:
         places += [(facts.definitions[index].start, 1, index) for index in defs]
         places += [(facts.imports[index].at, 2, index) for index in imports]
         chosen = self.choose(table, sorted(places), at)
+        if not chosen:
+            return None  # the name's blocks lie elsewhere
         return tuple(value for _, kind, index in chosen for value in self._binding(path, kind, index))
 
     def choose(self, table: FileTable, places: list[tuple[int, int, int]], at: int) -> list[tuple[int, int, int]]:

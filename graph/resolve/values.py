@@ -40,10 +40,11 @@ class Package(msgspec.Struct, frozen=True, gc=False):
     name: str
 
 
-class Ext(msgspec.Struct, frozen=True, gc=False):
+class Ext(msgspec.Struct, frozen=True):
     """Something outside the repository: a library, a built-in, an instance of a library type. Stops all guessing."""
 
     name: str  # dotted; "" when nothing more is known than that it is external
+    args: tuple[Values, ...] = ()  # type arguments where the language declares them: the Foo of List<Foo>
 
 
 class Box(msgspec.Struct, frozen=True, gc=False):

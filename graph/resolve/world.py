@@ -6,8 +6,8 @@ the whole of incremental resolution: re-resolve the changed files and the reader
 
 Key families: ("file", path) existence; ("name", path, top-level name) everything evaluation can see of that symbol;
 ("named", family, name) who defines it anywhere; ("package", family, package) its files; ("base", file name) files
-of that name; ("args", path, stable name, position) what callers pass. Keys are stored as 64-bit hashes: a collision
-causes a needless re-resolution, never a missed one.
+of that name; ("dir", directory) files directly in it; ("args", path, stable name, position) what callers pass. Keys
+are stored as 64-bit hashes: a collision causes a needless re-resolution, never a missed one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from ctxsearch.graph.facts import FileFacts, decode_facts, encode_facts
-from ctxsearch.graph.model import CALLABLE_KINDS, TYPE_KINDS, NodeFlag
+from ctxsearch.graph.model import CALLABLE_KINDS, TYPE_KINDS, NodeFlag, NodeKind
 from ctxsearch.graph.resolve.surface import surface, visible_names
 from ctxsearch.graph.resolve.tables import FileTable
 
@@ -27,6 +27,7 @@ MAX_DECODED = 4000  # files whose tables stay decoded; the rest is held as compa
 FAMILIES = {"typescript": "javascript", "tsx": "javascript", "cpp": "c"} | dict.fromkeys(
     ("gomod", "json", "toml"), "manifest"
 )
+_SHARED_SCOPE = frozenset({"go"})  # files of a package see one another's variables without an import
 _NAMED_KINDS = CALLABLE_KINDS | TYPE_KINDS
 
 
@@ -45,6 +46,7 @@ class World:
         self._named: dict[tuple[str, str], dict[str, list[int]]] = defaultdict(dict)
         self._packages: dict[tuple[str, str], set[str]] = defaultdict(set)
         self._basenames: dict[str, set[str]] = defaultdict(set)
+        self._directories: dict[str, set[str]] = defaultdict(set)
         self._key_ids: dict[Key, int] = {}
         self.flows: dict[Key, dict[str, tuple[str, ...]]] = defaultdict(dict)  # args key -> file -> stable values
         self.reads: set[int] = set()  # of the resolution under way; replaced by whoever starts one
@@ -70,6 +72,11 @@ class World:
         """Paths of the files of that name, sorted."""
         self.record("base", filename)
         return sorted(self._basenames.get(filename, ()))
+
+    def in_directory(self, directory: str) -> list[str]:
+        """Paths of the files directly in a directory, sorted."""
+        self.record("dir", directory)
+        return sorted(self._directories.get(directory, ()))
 
     def package_files(self, language: str, package: str) -> list[str]:
         """Paths of the files that declare `package`, sorted."""
@@ -145,6 +152,7 @@ class World:
         if facts.package:
             self._packages[group, facts.package].add(path)
         self._basenames[path.rsplit("/", 1)[-1]].add(path)
+        self._directories[path.rpartition("/")[0]].add(path)
         self._keep(FileTable(facts))
 
     def _forget(self, path: str) -> None:
@@ -155,6 +163,7 @@ class World:
         if facts.package:
             self._packages[group, facts.package].discard(path)
         self._basenames[path.rsplit("/", 1)[-1]].discard(path)
+        self._directories[path.rpartition("/")[0]].discard(path)
         del self._encoded[path], self._languages[path]
         self._tables.pop(path, None)
 
@@ -165,7 +174,7 @@ def changed_keys(old: FileFacts | None, new: FileFacts | None) -> set[Key]:
     assert some is not None
     path, keys = some.path, set[Key]()
     if old is None or new is None:
-        keys |= {("file", path), ("base", path.rsplit("/", 1)[-1])}
+        keys |= {("file", path), ("base", path.rsplit("/", 1)[-1]), ("dir", path.rpartition("/")[0])}
     if (old and family(old.language)) != (new and family(new.language)) or (old and old.package) != (
         new and new.package
     ):
@@ -196,5 +205,9 @@ def _offered(facts: FileFacts) -> list[tuple[str, int]]:
     return [
         (definition.name, index)
         for index, definition in enumerate(facts.definitions)
-        if definition.kind in _NAMED_KINDS and not definition.flags & NodeFlag.ANONYMOUS
+        if not definition.flags & NodeFlag.ANONYMOUS
+        and (
+            definition.kind in _NAMED_KINDS
+            or (facts.language in _SHARED_SCOPE and definition.parent < 0 and definition.kind is NodeKind.VARIABLE)
+        )
     ]
