@@ -85,5 +85,8 @@ def test_a_conversion_calls_nothing() -> None:
 
 
 def test_a_method_of_a_library_type_is_not_guessed() -> None:
-    text = 'package p\nimport "net/http"\ntype T struct{}\nfunc (T) Close() {}\nfunc f(r *http.Response) { r.Body.Close() }\n'
+    text = (
+        'package p\nimport "net/http"\ntype T struct{}\nfunc (T) Close() {}\n'
+        "func f(r *http.Response) { r.Body.Close() }\n"
+    )
     assert calls({"a.go": text}, "a.go") == set()
