@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ctxsearch.graph.facts import FileFacts
+from ctxsearch.graph.facts import Definition, FileFacts
 from ctxsearch.graph.model import CONFIDENCE, NodeFlag, NodeKind
 from ctxsearch.graph.resolve.resolver import Resolver
 from ctxsearch.indexer.parse import parse
@@ -32,8 +32,6 @@ def predict(case: dict[str, Any], source: Path | None) -> list[list[Any]]:
     found: dict[tuple[str, str], float] = {}
     for path in sorted(facts):
         for scope, (target_path, target), rule, _ in resolver.call_sites(path):
-            if case["language"] == "go" and facts[target_path].definitions[target].flags & NodeFlag.ABSTRACT:
-                continue  # the set names static callees only: an interface's method is none
             edge = name(facts[path], scope), name(facts[target_path], target)
             found[edge] = max(found.get(edge, 0.0), CONFIDENCE[rule])
     return [[caller, callee, confidence] for (caller, callee), confidence in sorted(found.items())]
@@ -81,22 +79,54 @@ def javascript_name(facts: FileFacts, index: int) -> str:
 def java_name(facts: FileFacts, index: int) -> str:
     """pkg.Outer$Inner.method, lambdas and initialisers folded into what javac makes of them."""
     index = named(facts, index)
-    parts: list[str] = []
+    owners: list[str] = []
     member = ""
     while index >= 0:
         definition = facts.definitions[index]
         if definition.kind in (NodeKind.CLASS, NodeKind.INTERFACE):
-            parts.insert(0, definition.name)
-        elif not parts:
-            member = "<init>" if definition.kind is NodeKind.CONSTRUCTOR else definition.name
+            owners.insert(0, java_class_name(facts, index))
+        elif not owners:
+            member = java_member_name(definition)
         index = definition.parent
-    owner = "$".join(parts)
+    owner = "$".join(owners)
     qualified = f"{facts.package}.{owner}" if facts.package else owner
-    return f"{qualified}.{member}" if member else qualified
+    return f"{qualified}.{member or '<init>'}"
+
+
+def java_member_name(definition: Definition) -> str:
+    """A field stands for the initialiser that computes it."""
+    if definition.kind is NodeKind.CONSTRUCTOR:
+        return "<init>"
+    if definition.kind is NodeKind.VARIABLE:
+        return "<clinit>" if definition.flags & NodeFlag.STATIC else "<init>"
+    return definition.name
+
+
+def java_class_name(facts: FileFacts, index: int) -> str:
+    """javac numbers anonymous classes, and local ones of the same name, within the class around them."""
+    definition = facts.definitions[index]
+    anonymous = definition.name.startswith("<")
+    around = java_class_around(facts, index)
+    if not anonymous and definition.parent == around:
+        return definition.name
+    twins = [
+        other
+        for other, item in enumerate(facts.definitions)
+        if item.kind in (NodeKind.CLASS, NodeKind.INTERFACE)
+        and java_class_around(facts, other) == around
+        and (item.name.startswith("<") if anonymous else item.name == definition.name and item.parent != around)
+    ]
+    return f"{twins.index(index) + 1}{'' if anonymous else definition.name}"
+
+
+def java_class_around(facts: FileFacts, index: int) -> int:
+    index = facts.definitions[index].parent
+    while index >= 0 and facts.definitions[index].kind not in (NodeKind.CLASS, NodeKind.INTERFACE):
+        index = facts.definitions[index].parent
+    return index
 
 
 def go_name(facts: FileFacts, index: int) -> str:
-    """[pkg.]Type.Method; closures belong to what is around them, package-level code to init."""
     index = named(facts, index)
     if index < 0:
         return "init"

@@ -108,7 +108,7 @@ def _targets(evaluator: Evaluator, values: Values) -> Iterator[tuple[str, int]]:
             for item in constructors:
                 if isinstance(item, Func):
                     yield item.path, item.index
-            if not constructors and evaluator.classes_are_called:
+            if not constructors:
                 yield value.path, value.index
         elif isinstance(value, Inst):
             for item in evaluator.called_instance(value):

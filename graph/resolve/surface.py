@@ -23,13 +23,8 @@ def surface(facts: FileFacts) -> dict[str, Any]:
     try:
         return _Surface(table).collect()
     except RecursionError:
-        return {name: object() for name in visible_names(table)}
-
-
-def visible_names(table: FileTable) -> set[str]:
-    """Every name that `surface` may have an entry for."""
-    aliases = {item.alias for item in table.facts.imports}
-    return {"", *table.top, *table.binds[-1], *aliases, *table.exports, *table.attributes, MODULE_STARS}
+        names = {*table.top, *table.binds[-1], *table.imports[-1], *table.exports, *table.attributes, MODULE_STARS}
+        return {name: object() for name in names}
 
 
 class _Surface:

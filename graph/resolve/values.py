@@ -47,6 +47,14 @@ class Ext(msgspec.Struct, frozen=True):
     args: tuple[Values, ...] = ()  # type arguments where the language declares them: the Foo of List<Foo>
 
 
+class Var(msgspec.Struct, frozen=True, gc=False):
+    """A type parameter, as an instance of whatever it will stand for (declared-type languages only)."""
+
+    path: str
+    index: int  # of the definition that declares it
+    position: int
+
+
 class Box(msgspec.Struct, frozen=True, gc=False):
     """A container or object literal: SEQUENCE or MAPPING expression, looked into on demand."""
 
@@ -62,7 +70,7 @@ class Arg(msgspec.Struct, frozen=True, gc=False):
     position: int
 
 
-Value = Func | Class | Inst | Module | Package | Ext | Box | Arg
+Value = Func | Class | Inst | Module | Package | Ext | Box | Arg | Var
 Values = tuple[Value, ...]
 
 UNKNOWN: Values = ()

@@ -65,6 +65,10 @@ class JavaExtractor(TypedExtractor):
         if kind == NodeKind.INTERFACE:
             draft.flags |= NodeFlag.ABSTRACT
         draft.type_params = self._type_params(node)
+        if node.type == "enum_declaration":
+            draft.bases.append(Type("java.lang.Enum", (Type(draft.name),)))
+        elif node.type == "record_declaration":
+            draft.bases.append(Type("java.lang.Record"))
         self._supertypes(draft, node)
         return draft
 
@@ -116,7 +120,7 @@ class JavaExtractor(TypedExtractor):
         return _LEADING_ANNOTATIONS.sub("", self.signature(node, body)).rstrip(";")
 
     def _modifiers(self, draft: Draft, node: Node) -> None:
-        first = node.named_child(0)
+        first = self.child(node)
         if first is None or first.type != "modifiers":
             return
         for child in first.children:
@@ -324,7 +328,7 @@ class JavaExtractor(TypedExtractor):
         node = draft.node
         if draft.kind == NodeKind.VARIABLE and node.type == "variable_declarator":
             return  # the declaration's modifiers were read for flags; annotations on fields decorate nothing
-        first = node.named_child(0)
+        first = self.child(node)
         if first is None or first.type != "modifiers":
             return
         for child in first.named_children:
@@ -409,6 +413,9 @@ class JavaExtractor(TypedExtractor):
         self.expr(node)
 
     def on_return(self, node: Node) -> None:
+        inside = self.by_node.get(node.id)
+        if inside is not None:  # a lambda that is returned is no code of its own
+            self.scope = self.drafts[inside].parent
         if self.scope >= 0 and node.type not in _COMMENTS:
             self.drafts[self.scope].returns.append(self.expr(node))
 
@@ -588,7 +595,7 @@ class JavaExtractor(TypedExtractor):
         return self.add(node, Op.LITERAL, "none")
 
     def _class_literal(self, node: Node) -> int:
-        inner = node.named_child(0)
+        inner = self.child(node)
         argument = read_type(self.text(inner)) if inner is not None else Type("")
         return self.literal(node, "class", Type("Class", (argument,)))
 

@@ -43,7 +43,6 @@
 (method_invocation) @call
 (object_creation_expression) @call
 (explicit_constructor_invocation) @call
-(method_reference) @call
 (return_statement (_) @return)
 (lambda_expression body: [
   (identifier) (field_access) (array_access) (method_invocation) (object_creation_expression) (cast_expression)
@@ -53,3 +52,4 @@
 ] @return)
 (field_access) @constant
 (class_literal) @constant
+(method_reference) @constant

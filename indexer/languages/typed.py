@@ -68,6 +68,11 @@ class TypedExtractor(Extractor):
     def field(self, node: Node, name: str) -> Node | None:
         return node.child_by_field_name(name)
 
+    def child(self, node: Node, position: int = 0) -> Node | None:
+        """A named child by position, from the end when negative; None when there is none."""
+        children = node.named_children
+        return children[position] if -len(children) <= position < len(children) else None
+
     def literal(self, node: Node, name: str, declared: Type, text: str = "") -> int:
         return self.add(node, Op.LITERAL, name, text=text, type=declared)
 

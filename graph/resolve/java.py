@@ -1,0 +1,100 @@
+"""Java: packages, imports, static imports, and what every class inherits from the platform."""
+
+from __future__ import annotations
+
+from ctxsearch.graph.facts import Definition, Expr, Import
+from ctxsearch.graph.resolve.jdk import JDK
+from ctxsearch.graph.resolve.typed import TYPE_LIKE, TypedEvaluator
+from ctxsearch.graph.resolve.values import UNKNOWN, Class, Ext, Values
+
+_OBJECT = frozenset({"getClass", "hashCode", "equals", "clone", "toString", "notify", "notifyAll", "wait", "finalize"})
+_ENUM = frozenset({"name", "ordinal", "compareTo", "values", "valueOf", "getDeclaringClass", "describeConstable"})
+_CLOSED = {"Enum": _ENUM, "Record": frozenset[str](), "Object": frozenset[str](), "Serializable": frozenset[str]()}
+
+
+class JavaEvaluator(TypedEvaluator):
+    """Java's file-level rules."""
+
+    language = "java"
+    library = JDK
+    root_type = "java.lang.Object"
+    root_members = _OBJECT
+    closed_bases = _CLOSED
+    primitives = frozenset({"int", "long", "short", "byte", "char", "boolean", "float", "double", "void"})
+
+    def module_name(self, path: str) -> str:
+        return self.table(path).facts.package
+
+    def file_type(self, path: str, name: str) -> Values:
+        table = self.read_names(path, name)
+        facts = table.facts
+        for index in table.imports[-1].get(name, ()) if -1 in table.imports else ():
+            return self.imported(path, facts.imports[index])
+        for index in table.defs[-1].get(name, ()) if -1 in table.defs else ():
+            if facts.definitions[index].kind in TYPE_LIKE:
+                return (Class(path, index),)
+        found = self.package_type(path, facts.package, name)
+        if found:
+            return found
+        for index in table.stars.get(-1, ()):
+            item = facts.imports[index]
+            found = self.package_type(path, item.module, name) if not item.kind else UNKNOWN
+            if not found:
+                owner = self._star_owner(path, item)
+                found = self._each(owner, lambda value: self.nested_type(value, name))
+            if found:
+                return found
+        return (Ext(name),)
+
+    def _star_owner(self, path: str, item: Import) -> Values:
+        """The class whose members `import a.B.*` opens; () for a package or a library."""
+        parts = item.module.split(".")
+        return self.qualified_type(path, parts) if len(parts) > 1 else UNKNOWN
+
+    def file_variable(self, path: str, name: str) -> Values | None:
+        for owner in self._static_owners(path, name):
+            if isinstance(owner, Class):
+                found = self.field(owner, name)
+                if found is not None:
+                    return found
+            elif isinstance(owner, Ext):
+                return (Ext(f"{owner.name}.{name}"),)
+        return None
+
+    def file_call(self, path: str, callee: Expr, call: int) -> Values:
+        for owner in self._static_owners(path, callee.name):
+            if isinstance(owner, Class):
+                found = self.called_member(owner, callee.name, path, call)
+                if found is not None:
+                    return found
+            elif isinstance(owner, Ext):
+                return (Ext(f"{owner.name}.{callee.name}"),)
+        return UNKNOWN
+
+    def _static_owners(self, path: str, name: str) -> tuple[Class | Ext, ...]:
+        """The classes that static imports open for a name: the single ones first; a library's star last."""
+        table = self.read_names(path, name)
+        facts = table.facts
+        found: list[Class | Ext] = []
+        library: list[Class | Ext] = []
+        for index in table.imports[-1].get(name, ()) if -1 in table.imports else ():
+            item = facts.imports[index]
+            if item.kind == "static":
+                owners = self._star_owner(path, item) or (Ext(item.module),)
+                found += [owner for owner in owners if isinstance(owner, Class | Ext)]
+        for index in table.stars.get(-1, ()):
+            item = facts.imports[index]
+            if item.kind == "static":
+                opened = self._star_owner(path, item)
+                found += [owner for owner in opened if isinstance(owner, Class)]
+                library += [] if opened else [Ext(item.module)]
+        return (*found, *library)
+
+    def imported(self, path: str, item: Import) -> Values:
+        return self._guarded(path, ("i", path, item.at), lambda: self.import_values(path, item))
+
+    def is_method(self, definition: Definition) -> bool:
+        return super().is_method(definition) and not definition.name.startswith("<")
+
+
+EVALUATOR = JavaEvaluator

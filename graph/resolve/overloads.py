@@ -1,0 +1,126 @@
+"""Which of several functions of one name a call means: by number of arguments, then by their types.
+
+Pure over values: an argument's type may be unknown, and then it decides nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ctxsearch.graph.facts import Definition, ParamKind
+from ctxsearch.graph.resolve.values import Ext, Inst, Value, Values, Var
+
+NO_MATCH = -1
+WEAK = 1  # possible, nothing known against it
+RELATED = 3
+EXACT = 4
+
+_NUMBERS = ("byte", "short", "char", "int", "long", "float", "double")
+_BOXES = {
+    "Byte": "byte",
+    "Short": "short",
+    "Character": "char",
+    "Char": "char",
+    "Integer": "int",
+    "Int": "int",
+    "Long": "long",
+    "Float": "float",
+    "Double": "double",
+    "Boolean": "boolean",
+    "bool": "boolean",
+    "string": "String",
+    "object": "Object",
+    "Any": "Object",
+}
+_OPEN = frozenset({"", "Object", "Serializable", "Cloneable"})  # types that almost anything may be
+_TEXTS = frozenset({"CharSequence", "Comparable", "Constable", "IEnumerable", "IComparable"})
+
+Ancestors = Callable[[Inst], Values]
+
+
+def takes(definition: Definition, count: int) -> bool:
+    """Whether a function can be called with so many arguments."""
+    params = [param for param in definition.params if param.kind is not ParamKind.RECEIVER]
+    required = sum(1 for param in params if param.default < 0 and param.kind is ParamKind.NORMAL)
+    if count < required:
+        return False
+    return count <= len(params) or any(param.kind is ParamKind.VARIADIC for param in params)
+
+
+def fit(argument: Value, parameter: Value, ancestors: Ancestors) -> int:
+    """How well a value of one type fits a parameter of another."""
+    if isinstance(parameter, Var) or isinstance(argument, Var):
+        return WEAK
+    if isinstance(parameter, Ext):
+        if isinstance(argument, Ext):
+            return _fit_external(argument, parameter)
+        return _fit_own_to_external(argument, parameter, ancestors)
+    if isinstance(parameter, Inst):
+        return _fit_to_own(argument, parameter, ancestors)
+    return WEAK
+
+
+def _fit_to_own(argument: Value, parameter: Inst, ancestors: Ancestors) -> int:
+    if isinstance(argument, Ext):
+        return WEAK if simple(argument.name) == "" or "()" in argument.name else NO_MATCH
+    if not isinstance(argument, Inst):
+        return WEAK
+    if (argument.path, argument.index) == (parameter.path, parameter.index):
+        return EXACT
+    for ancestor in ancestors(argument):
+        if isinstance(ancestor, Inst) and (ancestor.path, ancestor.index) == (parameter.path, parameter.index):
+            return RELATED
+    return NO_MATCH
+
+
+def _fit_own_to_external(argument: Value, parameter: Ext, ancestors: Ancestors) -> int:
+    name = simple(parameter.name)
+    if name in _OPEN:
+        return WEAK
+    if not isinstance(argument, Inst):
+        return WEAK
+    if name in _BOXES.values() or name in _NUMBERS or name == "[]":
+        return NO_MATCH
+    outside = [simple(item.name) for item in ancestors(argument) if isinstance(item, Ext)]
+    if name in outside:
+        return RELATED
+    return WEAK if any(item not in ("Enum", "Record", "Object") for item in outside) else NO_MATCH
+
+
+def _fit_external(argument: Ext, parameter: Ext) -> int:
+    given, wanted = simple(argument.name), simple(parameter.name)
+    if given == wanted:
+        if given == "[]" and argument.args and parameter.args and argument.args[0] and parameter.args[0]:
+            first, second = argument.args[0][0], parameter.args[0][0]
+            if isinstance(first, Ext) and isinstance(second, Ext):
+                return _fit_external(first, second) if simple(first.name) != simple(second.name) else EXACT
+            return WEAK if type(first) is type(second) else NO_MATCH
+        return EXACT
+    if "()" in argument.name or wanted in _OPEN or given == "":
+        return WEAK
+    if given == "[]" or wanted == "[]":
+        return NO_MATCH
+    plain_given, plain_wanted = _BOXES.get(given, given), _BOXES.get(wanted, wanted)
+    if plain_given == plain_wanted:
+        return RELATED
+    return _fit_plain(plain_given, plain_wanted, given, wanted)
+
+
+def _fit_plain(plain_given: str, plain_wanted: str, given: str, wanted: str) -> int:
+    if plain_given in _NUMBERS and plain_wanted in _NUMBERS:
+        widens = _NUMBERS.index(plain_given) < _NUMBERS.index(plain_wanted) and given == plain_given
+        return RELATED - 1 if widens and wanted == plain_wanted else NO_MATCH
+    if plain_given in _NUMBERS or plain_given == "boolean":
+        return WEAK if wanted in ("Number", "Comparable") and plain_given != "boolean" else NO_MATCH
+    if plain_wanted in _NUMBERS or plain_wanted == "boolean":
+        return NO_MATCH
+    if plain_given == "String":
+        return RELATED if wanted in _TEXTS else NO_MATCH
+    if plain_wanted == "String":
+        return NO_MATCH
+    return WEAK
+
+
+def simple(name: str) -> str:
+    """The last part of a dotted name."""
+    return name.rsplit(".", 1)[-1]
