@@ -1,0 +1,178 @@
+"""After any sequence of edits the graph equals a fresh one: random small projects in several languages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ctxsearch.graph.records import FileGraph
+from ctxsearch.graph.resolve.resolver import Resolver
+from ctxsearch.indexer.parse import parse
+
+MODULES = ("alpha", "beta", "gamma")
+NAMES = ("run", "load", "save")
+CLASSES = ("Base", "Store")
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function or method that returns, calls and passes on things by name."""
+
+    name: str
+    calls: tuple[str, ...]
+    passes: str
+    returns: str
+    param: str
+
+
+@dataclass(frozen=True)
+class File:
+    """What a random file contains, before a language gives it a form."""
+
+    imports: tuple[tuple[str, str], ...]  # module, name
+    functions: tuple[Function, ...]
+    classes: tuple[tuple[str, str, tuple[Function, ...]], ...]  # name, base, methods
+
+
+def python(file: File) -> str:
+    lines = [f"from {module} import {name}" for module, name in file.imports]
+    for function in file.functions:
+        lines += _python_function(function, "", "")
+    for name, base, methods in file.classes:
+        lines.append(f"class {name}({base}):" if base else f"class {name}:")
+        lines.append("    kind = 1")
+        for method in methods:
+            lines += _python_function(method, "    ", "self, ")
+    return "\n".join([*lines, ""])
+
+
+def _python_function(function: Function, indent: str, receiver: str) -> list[str]:
+    body = [f"{call}()" for call in function.calls]
+    body += [f"{function.param}()", f"{function.passes}({function.returns})", f"item = {function.returns}()"]
+    body += [f"item.{function.name}()", f"self.made = {function.returns}()" if receiver else "pass"]
+    body += [f"self.made.{function.name}()" if receiver else "pass", f"return {function.returns}"]
+    return [f"{indent}def {function.name}({receiver}{function.param}):", *(f"{indent}    {line}" for line in body)]
+
+
+def javascript(file: File) -> str:
+    lines = [f"import {{ {name} }} from './{module}'" for module, name in file.imports]
+    lines += [f"export function {f.name}({f.param}) {{ {_javascript_body(f)} }}" for f in file.functions]
+    for name, base, methods in file.classes:
+        parts = [f"{method.name}({method.param}) {{ {_javascript_body(method)} }}" for method in methods]
+        lines.append(f"export class {name} {f'extends {base} ' if base else ''}{{ {' '.join(parts)} }}")
+    return "\n".join([*lines, ""])
+
+
+def _javascript_body(function: Function) -> str:
+    calls = "; ".join(f"{call}()" for call in function.calls)
+    return (
+        f"{calls}; {function.param}(); {function.passes}({function.returns}); const item = new {function.returns}(); "
+        f"item.{function.name}(); return {function.returns}"
+    )
+
+
+def go(file: File) -> str:
+    lines = ["package p"]
+    lines += [f"func {f.name}({f.param} func()) {{ {_go_body(f)} }}" for f in file.functions]
+    for name, base, methods in file.classes:
+        lines.append(f"type {name} struct {{ {base if base != name else ''} }}")
+        lines += [f"func (s *{name}) {m.name}({m.param} func()) {{ {_go_body(m)} }}" for m in methods]
+    return "\n".join([*lines, ""])
+
+
+def _go_body(function: Function) -> str:
+    calls = "; ".join(f"{call}()" for call in function.calls)
+    return f"{calls}; {function.param}(); {function.passes}({function.returns}); x := Store{{}}; x.{function.name}()"
+
+
+def java(file: File) -> str:
+    lines = ["package p;"]
+    for name, base, methods in file.classes:
+        parts = [
+            f"Store {m.name}(Base {m.param}) {{ {m.param}.{m.name}(null); new {m.returns}(); {m.passes}({m.param}); "
+            f"{' '.join(f'{call}(null);' for call in m.calls)} return null; }}"
+            for m in methods
+        ]
+        lines.append(f"class {name} {f'extends {base} ' if base and base != name else ''}{{ {' '.join(parts)} }}")
+    return "\n".join([*lines, ""])
+
+
+LANGUAGES: dict[str, tuple[str, Callable[[File], str]]] = {
+    "python": (".py", python),
+    "javascript": (".js", javascript),
+    "typescript": (".ts", javascript),
+    "go": (".go", go),
+    "java": (".java", java),
+}
+
+symbols = st.sampled_from((*NAMES, *CLASSES))
+functions = st.builds(
+    Function,
+    name=st.sampled_from(NAMES),
+    calls=st.lists(symbols, max_size=2).map(tuple),
+    passes=st.sampled_from(NAMES),
+    returns=symbols,
+    param=st.sampled_from(("callback", "run")),
+)
+files = st.builds(
+    File,
+    imports=st.lists(st.tuples(st.sampled_from(MODULES), symbols), max_size=3).map(tuple),
+    functions=st.lists(functions, max_size=3).map(tuple),
+    classes=st.lists(
+        st.tuples(
+            st.sampled_from(CLASSES), st.sampled_from(("", *CLASSES)), st.lists(functions, max_size=2).map(tuple)
+        ),
+        max_size=2,
+    ).map(tuple),
+)
+edits = st.lists(st.tuples(st.sampled_from(MODULES), st.one_of(st.none(), files)), min_size=2, max_size=5)
+
+
+def normal(graph: FileGraph) -> tuple[object, ...]:
+    """All that is visible of a file's graph; `reads` is the resolver's own note."""
+    return graph.nodes, graph.edges, graph.unresolved
+
+
+@pytest.mark.parametrize("language", sorted(LANGUAGES))
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(edits=edits)
+def test_incremental_equals_from_scratch(language: str, edits: list[tuple[str, File | None]]) -> None:
+    suffix, render = LANGUAGES[language]
+    resolver, graphs, texts = Resolver(), dict[str, FileGraph](), dict[str, bytes]()
+    shared: object = None
+    for module, file in edits:
+        path = f"{module}{suffix}"
+        if file is None:
+            texts.pop(path, None)
+            delta = resolver.update({}, [path])
+            graphs.pop(path, None)
+        else:
+            texts[path] = render(file).encode()
+            delta = resolver.update({path: parse(path, texts[path])})
+        graphs.update(delta.graphs)
+        shared = delta.shared or shared
+        fresh = Resolver().update({name: parse(name, text) for name, text in texts.items()})
+        assert {name: normal(graph) for name, graph in graphs.items()} == {
+            name: normal(graph) for name, graph in fresh.graphs.items()
+        }
+        assert shared == fresh.shared
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(edits=edits)
+def test_a_restored_resolver_goes_on_where_the_first_stopped(edits: list[tuple[str, File | None]]) -> None:
+    texts = {f"{module}.py": python(file).encode() for module, file in edits if file is not None}
+    first = Resolver()
+    graphs = dict(first.update({name: parse(name, text) for name, text in texts.items()}).graphs)
+    second = Resolver()
+    for name, text in texts.items():
+        second.restore(parse(name, text), graphs[name].reads)
+    change = {"alpha.py": parse("alpha.py", b"def run():\n    return Store\n")}
+    expected, got = first.update(change), second.update(change)
+    assert {name: normal(graph) for name, graph in expected.graphs.items()}.items() <= {
+        name: normal(graph) for name, graph in got.graphs.items()
+    }.items()
