@@ -67,8 +67,23 @@ def named(facts: FileFacts, index: int) -> int:
 
 
 def python_name(facts: FileFacts, index: int) -> str:
+    """module.Class.method; lambdas are numbered in their scope, whether or not a name is bound to them."""
+    parts: list[str] = []
+    while index >= 0:
+        definition = facts.definitions[index]
+        parts.insert(0, f"<lambda{lambda_rank(facts, index)}>" if is_lambda(definition) else definition.name)
+        index = definition.parent
     module = facts.path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-    return f"{module}.{facts.definitions[index].qualified_name}" if index >= 0 else module
+    return ".".join([module, *parts])
+
+
+def is_lambda(definition: Definition) -> bool:
+    return definition.signature.startswith("lambda") and definition.kind is not NodeKind.VARIABLE
+
+
+def lambda_rank(facts: FileFacts, index: int) -> int:
+    parent = facts.definitions[index].parent
+    return sum(1 for item in facts.definitions[: index + 1] if item.parent == parent and is_lambda(item))
 
 
 def javascript_name(facts: FileFacts, index: int) -> str:

@@ -115,6 +115,7 @@ class Definition(msgspec.Struct, frozen=True, array_like=True, gc=False):
     receiver: Type | None = None  # the type a method is attached to from outside: Go, Rust impl, C++ A::f, extensions
     value: int = -1  # a variable's initial expression
     digest: str = ""  # hash of its source text
+    block: int = -1  # byte offset where the branch of its scope that it stands in ends; -1 = in none
 
 
 class Assign(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -140,6 +141,7 @@ class Import(msgspec.Struct, frozen=True, array_like=True, gc=False):
     alias: str = ""  # the local name bound; "" = none (side effect, re-export, star)
     level: int = 0  # Python: leading dots; C: 1 = quoted include
     kind: str = ""  # language's own flavour: "static", "type", "require", "reexport", "include", "mod", "dynamic"
+    block: int = -1  # byte offset where the branch of its scope that it stands in ends; -1 = in none
 
 
 class Export(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from ctxsearch.graph.facts import Expr, Op, ParamKind
 from ctxsearch.graph.model import CALLABLE_KINDS, Rule
 from ctxsearch.graph.resolve.evaluate import Evaluator
-from ctxsearch.graph.resolve.tables import CLASS_LIKE, FileTable, positional_params
-from ctxsearch.graph.resolve.values import Arg, Class, Ext, Func, Inst, Module, Values, is_external
+from ctxsearch.graph.resolve.tables import FileTable, positional_params
+from ctxsearch.graph.resolve.values import Arg, Class, Coll, Ext, Func, Gen, Inst, Method, Module, Values, is_external
 from ctxsearch.graph.resolve.world import Key
 
 MAX_CANDIDATES = 3  # more possible targets than this say nothing: the call is unresolved
@@ -39,6 +39,8 @@ def find_calls(evaluator: Evaluator, path: str) -> Calls:
             _site(evaluator, table, index, expr, found)
     for scope, target, rule, line in evaluator.implicit_calls(path):
         found.edges.append((scope, target, rule, line))
+    for target, position, values in evaluator.implicit_flows(path):
+        _pass_on(evaluator, target, position, values, found)
     return found
 
 
@@ -51,9 +53,11 @@ def find_flow_calls(evaluator: Evaluator, path: str, pending: list[int]) -> Call
         for index in pending:
             expr = table.facts.exprs[index]
             values = _callee(evaluator, path, expr)
-            targets = list(dict.fromkeys(_targets(evaluator, values)))
+            targets, rule = list(dict.fromkeys(_targets(evaluator, values))), Rule.FLOW
+            if not values and evaluator.guesses_after_flow:
+                targets, rule = evaluator.guess(path, index, expr), Rule.UNIQUE_NAME
             for target in targets:
-                found.edges.append((expr.scope, target, Rule.FLOW, expr.line))
+                found.edges.append((expr.scope, target, rule, expr.line))
             if not targets and not is_external(values):
                 found.unresolved.append((expr.scope, written(table, index), expr.line))
     finally:
@@ -88,7 +92,7 @@ def _without_target(table: FileTable, index: int, expr: Expr, values: Values, fo
     if names:
         if names[0] and "()" not in names[0]:
             found.external.append((expr.scope, names[0], expr.line))
-    elif not any(isinstance(value, Class | Func | Inst | Module) for value in values):
+    elif not any(isinstance(value, Class | Func | Inst | Module | Coll | Method | Gen) for value in values):
         found.unresolved.append((expr.scope, written(table, index), expr.line))
 
 
@@ -129,22 +133,28 @@ def _depends_on_param(evaluator: Evaluator, table: FileTable, expr: Expr) -> boo
 
 def _flows(evaluator: Evaluator, table: FileTable, index: int, target: tuple[str, int], found: Calls) -> None:
     """Record the functions, classes and instances that a call passes, if the callee does something with them."""
-    target_path, target_index = target
-    definition = evaluator.definition(target_path, target_index)
-    if definition.kind in CLASS_LIKE or definition.kind not in CALLABLE_KINDS:
+    if not _takes(evaluator, target):
         return
-    target_table = evaluator.table(target_path)
-    used = target_table.used_params(target_index)
-    if not used:
-        return
-    stable = target_table.stable_name(target_index)
     for position, arg in _arguments(evaluator, table, index, target):
-        if position not in used:
-            continue
-        encoded = [evaluator.encode_value(value) for value in evaluator.ask(table.path, arg)]
-        kept = [value for value in encoded if value is not None]
-        if kept:
-            found.flows.setdefault(("args", target_path, stable, str(position)), []).extend(kept)
+        if position in _takes(evaluator, target):
+            _pass_on(evaluator, target, position, evaluator.ask(table.path, arg), found)
+
+
+def _takes(evaluator: Evaluator, target: tuple[str, int]) -> frozenset[int]:
+    """Positions of the parameters that a call's target does something with."""
+    if evaluator.definition(*target).kind not in CALLABLE_KINDS:
+        return frozenset()
+    return evaluator.table(target[0]).used_params(target[1])
+
+
+def _pass_on(evaluator: Evaluator, target: tuple[str, int], position: int, values: Values, found: Calls) -> None:
+    if position not in _takes(evaluator, target):
+        return
+    encoded = [evaluator.encode_value(value) for value in values]
+    kept = [value for value in encoded if value is not None]
+    if kept:
+        stable = evaluator.table(target[0]).stable_name(target[1])
+        found.flows.setdefault(("args", target[0], stable, str(position)), []).extend(kept)
 
 
 def _arguments(

@@ -49,6 +49,7 @@ class Evaluator:
 
     language = ""
     class_scope_visible = False  # members are in scope inside methods without a receiver (Java, C++, C#)
+    guesses_after_flow = False  # try `guess` also for a receiver that is a parameter nobody is known to fill
     flow_sensitive = True  # a later unconditional assignment in the same scope replaces earlier ones
 
     def __init__(self, world: World) -> None:
@@ -758,6 +759,10 @@ class Evaluator:
 
     def implicit_calls(self, path: str) -> Iterator[tuple[int, tuple[str, int], Rule, int]]:  # noqa: ARG002
         """Calls without a call expression: decorators, implicit super constructors ... (scope, target, rule, line)."""
+        return iter(())
+
+    def implicit_flows(self, path: str) -> Iterator[tuple[tuple[str, int], int, Values]]:  # noqa: ARG002
+        """What calls without a call expression pass: (target, parameter position, values)."""
         return iter(())
 
     def rule(self, path: str, expr: Expr, values: Values) -> Rule:

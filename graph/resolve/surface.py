@@ -12,7 +12,7 @@ from collections import defaultdict
 from typing import Any
 
 from ctxsearch.graph.facts import FileFacts, Op
-from ctxsearch.graph.resolve.tables import FileTable
+from ctxsearch.graph.resolve.tables import CLASS_LIKE, FileTable
 
 MODULE_STARS = "*"  # the pseudo-name under which star imports, star exports and the package are seen
 
@@ -45,13 +45,30 @@ class _Surface:
             if name is not None:
                 self.parts[name].append(self._assign(index))
         for item in facts.imports:
-            value: Any = (item.scope >= 0, item.module, item.name, item.alias, item.level, item.kind)
-            self.parts[item.alias or MODULE_STARS].append(value)
+            value: Any = (item.scope >= 0, item.module, item.name, item.alias, item.level, item.kind, item.block >= 0)
+            name = table.top[item.scope] if item.scope >= 0 else item.alias or MODULE_STARS
+            self.parts[name].append(value)
         for export in facts.exports:
             value = (export.name, export.local, export.module, self._expr(export.value))
             self.parts[MODULE_STARS if export.name == "*" else export.name].append(value)
+        self._orders()
         self.parts[MODULE_STARS].append((facts.language, facts.package, int(facts.flags)))
         return dict(self.parts)
+
+    def _orders(self) -> None:
+        """Where definitions, assignments and imports bind the same name, which comes when: the last may win."""
+        facts, table = self.facts, self.table
+        for scope in sorted({*table.defs, *table.binds, *table.imports}):
+            if scope >= 0 and facts.definitions[scope].kind not in CLASS_LIKE:
+                continue
+            names = table.defs.get(scope, {}), table.binds.get(scope, {}), table.imports.get(scope, {})
+            for name in sorted({name for family in names for name in family}):
+                places = [(facts.definitions[item].start, 0) for item in names[0].get(name, ())]
+                places += [(facts.exprs[facts.assigns[item].target].at, 1) for item in names[1].get(name, ())]
+                places += [(facts.imports[item].at, 2) for item in names[2].get(name, ())]
+                if len(places) > 1:
+                    order = tuple(kind for _, kind in sorted(places))
+                    self.parts[table.top_name(scope) or name].append((name, order))
 
     def _seen_under(self, assign: int) -> str | None:
         """The top-level name whose readers see this assignment; None for a local of a function."""
@@ -84,6 +101,7 @@ class _Surface:
             definition.type_params,
             definition.receiver,
             self._expr(definition.value),
+            definition.block >= 0,
             self.table.used_params(index),
         )
 
@@ -119,19 +137,28 @@ class _Surface:
             tuple(self._expr(arg) for arg in item.args),
             item.text,
             item.type,
-            self._local(item.scope, item.name) if item.op is Op.NAME else (),
+            self._local(item.scope, item.name, item.at) if item.op is Op.NAME else (),
         )
         self._exprs[index] = value
         return value
 
-    def _local(self, scope: int, name: str) -> Any:
-        """The assignments of a local variable, from the innermost function scope that has it."""
+    def _local(self, scope: int, name: str, at: int) -> Any:
+        """The assignments of a local variable, from the innermost function scope that has it, and which reach `at`."""
+        facts = self.facts
         while scope >= 0:
             found = self.table.binds[scope].get(name) if scope in self.table.binds else None
             if found:
-                return tuple(self._assign(index) for index in found)
-            scope = self.facts.definitions[scope].parent
+                return tuple(
+                    (self._assign(index), facts.exprs[facts.assigns[index].target].at < at, *_covers(facts, index, at))
+                    for index in found
+                )
+            scope = facts.definitions[scope].parent
         return ()
+
+
+def _covers(facts: FileFacts, assign: int, at: int) -> tuple[bool, bool]:
+    item = facts.assigns[assign]
+    return item.until < 0 or at < item.until, at < item.block
 
 
 _SCOPED = frozenset({Op.NAME, Op.THIS, Op.SUPER, Op.RECEIVER_CLASS})

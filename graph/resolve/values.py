@@ -70,13 +70,35 @@ class Arg(msgspec.Struct, frozen=True, gc=False):
     position: int
 
 
-Value = Func | Class | Inst | Module | Package | Ext | Box | Arg | Var
+class Gen(msgspec.Struct, frozen=True, gc=False):
+    """What a call of a generator function gives: iterating it gives what the function yields."""
+
+    path: str
+    index: int
+
+
+class Coll(msgspec.Struct, frozen=True):
+    """An instance of a library's generic type (list, dict, Iterator ...) whose type arguments are known."""
+
+    name: str  # the type's own name, in lower case: "list", "dict", "iterator"
+    args: tuple[Values, ...]  # each as the instances it stands for
+
+
+class Method(msgspec.Struct, frozen=True):
+    """A method of a built-in container: external to call, but its result comes from the container."""
+
+    owner: Value
+    name: str
+
+
+Value = Func | Class | Inst | Module | Package | Ext | Box | Arg | Var | Gen | Coll | Method
 Values = tuple[Value, ...]
 
+OUTSIDE = (Ext, Coll, Method, Gen)  # calling these runs nothing of the repository
 UNKNOWN: Values = ()
 EXTERNAL: Values = (Ext(""),)
 
 
 def is_external(values: Values) -> bool:
     """True when everything known points outside the repository."""
-    return bool(values) and all(type(value) is Ext for value in values)
+    return bool(values) and all(isinstance(value, OUTSIDE) for value in values)

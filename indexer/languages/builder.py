@@ -70,6 +70,7 @@ class Draft:
     receiver: Type | None = None
     value: int = -1
     lambdas: int = 0  # anonymous functions directly inside, for their names
+    block: int = -1
 
 
 class Extractor:
@@ -345,4 +346,5 @@ def _freeze(draft: Draft, source: bytes) -> Definition:
         receiver=draft.receiver,
         value=draft.value,
         digest=digest(source[draft.start : draft.end]),
+        block=draft.block,
     )

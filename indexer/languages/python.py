@@ -14,6 +14,7 @@ from ctxsearch.indexer.languages.builder import Draft, Extractor
 from ctxsearch.indexer.languages.python_types import parse_type
 
 MAX_ITEMS = 512  # of one literal list or dictionary: data tables hold no functions worth following
+MAX_SLICE = 8  # items of a slice followed one by one
 MAX_LITERAL = 80  # characters of a string literal kept as its value
 
 _FUNCTIONS: Final = frozenset({NodeKind.FUNCTION, NodeKind.METHOD, NodeKind.CONSTRUCTOR})
@@ -50,6 +51,7 @@ _DECORATOR_FLAGS = {
     "deprecated": NodeFlag.DEPRECATED,
 }
 _STRING = re.compile(r"^[A-Za-z]*(\"\"\"|'''|\"|')(.*)\1$", re.DOTALL)
+_BOUNDS = re.compile(r"(\d{0,3}):(\d{1,3})")
 _TEST_FILE = re.compile(r"(^|/)(tests?/|conftest\.py$|test_[^/]*\.py$|[^/]*_tests?\.py$|tests\.py$)")
 _DEPRECATED_DOC = re.compile(r"^\s*\.\. deprecated::|^\s*deprecated\b", re.IGNORECASE | re.MULTILINE)
 
@@ -133,6 +135,8 @@ class Python(Extractor):
 
     def complete(self, draft: Draft) -> None:
         node = draft.node
+        self._leave_branches(draft.start)
+        draft.block = self._block()
         if draft.kind == NodeKind.CLASS:
             self._complete_class(draft, node)
         elif node.type == "lambda":
@@ -155,17 +159,18 @@ class Python(Extractor):
             self._bases(draft, superclasses)
 
     def _bases(self, draft: Draft, superclasses: Node) -> None:
+        """Bases by name. Metaclass and bases that a call makes stand among the decorators, as keywords."""
         for child in superclasses.named_children:
             if child.type == "keyword_argument":
                 value = child.child_by_field_id(_VALUE)
                 if value is not None and self._field_text(child, _NAME) == "metaclass":
-                    # the metaclass stands among the decorators: it too is called with the class
                     draft.decorators.append(self.add(child, Op.KEYWORD, "metaclass", self._value(value)))
             elif child.type in ("identifier", "attribute", "subscript"):
                 draft.bases.append(parse_type(self.text(child)))
             elif child.type == "call":
-                # `with_metaclass(M, Base)`, `namedtuple(...)`: the call says what the base is
-                draft.bases.append(Type("()", (Type(str(self._value(child))),)))
+                # `with_metaclass(M, Base)`, `namedtuple(...)`
+                draft.bases.append(Type("()", (Type(str(len(draft.decorators))),)))
+                draft.decorators.append(self.add(child, Op.KEYWORD, "base", self._value(child)))
 
     def _complete_lambda(self, draft: Draft, node: Node) -> None:
         self._parameters(draft, node.child_by_field_id(_PARAMETERS))
@@ -306,21 +311,24 @@ class Python(Extractor):
 
     def on_import(self, node: Node) -> None:
         at = node.start_byte
+        self._leave_branches(at)
+        block = self._block()
         for child in node.named_children:
             if child.type == "aliased_import":
                 module, alias = self._field_text(child, _NAME), self._field_text(child, _ALIAS)
-                self.imports.append(Import(self.scope, self.line(at), at, _dotted(module), "", alias))
+                self.imports.append(Import(self.scope, self.line(at), at, _dotted(module), "", alias, block=block))
             elif child.type == "dotted_name":
                 module = _dotted(self.text(child))
                 first, dot, _ = module.partition(".")
                 # `import a.b` binds `a`, not `a.b`
-                self.imports.append(
-                    Import(self.scope, self.line(at), at, module, "", first, kind="dotted" if dot else "")
-                )
+                kind = "dotted" if dot else ""
+                self.imports.append(Import(self.scope, self.line(at), at, module, "", first, 0, kind, block))
 
     def on_from(self, node: Node) -> None:
         at = node.start_byte
         line = self.line(at)
+        self._leave_branches(at)
+        block = self._block()
         module_node = node.child_by_field_id(_MODULE_NAME)
         written = self.text(module_node) if module_node is not None else "__future__"
         module = written.lstrip(". \t")
@@ -330,13 +338,13 @@ class Python(Extractor):
             if module_node is not None and child.id == module_node.id:
                 continue
             if child.type == "wildcard_import":
-                self.imports.append(Import(self.scope, line, at, module, "*", "", level))
+                self.imports.append(Import(self.scope, line, at, module, "*", "", level, "", block))
             elif child.type == "aliased_import":
                 name, alias = _dotted(self._field_text(child, _NAME)), self._field_text(child, _ALIAS)
-                self.imports.append(Import(self.scope, line, at, module, name, alias, level))
+                self.imports.append(Import(self.scope, line, at, module, name, alias, level, "", block))
             elif child.type == "dotted_name":
                 name = _dotted(self.text(child))
-                self.imports.append(Import(self.scope, line, at, module, name, name, level))
+                self.imports.append(Import(self.scope, line, at, module, name, name, level, "", block))
 
     def on_global(self, node: Node) -> None:
         for child in node.named_children:
@@ -359,6 +367,10 @@ class Python(Extractor):
         self._leave_branches(node.start_byte)
         self._branches.append((self.scope, node.end_byte))
 
+    def _block(self) -> int:
+        """Where the branch ends that the current place stands in, within its scope; -1 for none."""
+        return self._branches[-1][1] if self._branches and self._branches[-1][0] == self.scope else -1
+
     def _leave_branches(self, at: int) -> None:
         while self._branches and self._branches[-1][1] <= at:
             self._branches.pop()
@@ -374,12 +386,11 @@ class Python(Extractor):
     ) -> None:
         """Record an assignment of the statement at hand, whose start `_leave_branches` has been told."""
         expr = self.exprs[target]
-        block = -1
+        block = self._block()
         if expr.scope != self.scope:
-            conditional = True  # bound from another function, at a time nobody knows
-        elif self._branches and self._branches[-1][0] == self.scope:
+            conditional, block = True, -1  # bound from another function, at a time nobody knows
+        elif block >= 0:
             conditional = True
-            block = self._branches[-1][1]
         self.assigns.append(Assign(target, value, declared, expr.op == Op.NAME, until, conditional, block))
 
     def on_test(self, node: Node) -> None:
@@ -393,8 +404,7 @@ class Python(Extractor):
             last = consequence.named_children[-1:]
             if argument is not None and last and last[0].type in _EXITS and node.child_count <= 4:
                 self._leave_branches(node.start_byte)
-                inside = self._branches and self._branches[-1][0] == self.scope
-                self._narrow(argument, node.end_byte, self._branches[-1][1] if inside else -1)
+                self._narrow(argument, node.end_byte, self._block())
             return
         self._narrow(condition, consequence.start_byte, consequence.end_byte)
 
@@ -402,8 +412,7 @@ class Python(Extractor):
         condition = _first(node)
         if condition is not None:
             self._leave_branches(node.start_byte)
-            inside = self._branches and self._branches[-1][0] == self.scope
-            self._narrow(condition, node.end_byte, self._branches[-1][1] if inside else -1)
+            self._narrow(condition, node.end_byte, self._block())
 
     def _narrow(self, condition: Node, start: int, end: int) -> None:
         if condition.type == "boolean_operator":
@@ -641,11 +650,16 @@ class Python(Extractor):
             return
         inner = self._value(value)
         if len(node.children) > 1 and node.children[1].type == "from":
-            inner = self.add(node, Op.ELEMENT, base=inner)
+            inner = self.add(node, Op.ELEMENT, "from", inner)
         draft.returns.append(self.add(node, Op.YIELDED, base=inner))
 
     def on_call(self, node: Node) -> None:
         self.expr(node)
+
+    def on_raise(self, node: Node) -> None:
+        """`raise Oops` makes an instance."""
+        self._refer(node)
+        self.add(node, Op.NEW, base=self.expr(node))
 
     def on_reference(self, node: Node) -> None:
         self._refer(node)
@@ -768,15 +782,15 @@ class Python(Extractor):
 
     def _pair(self, node: Node) -> int:
         key, value = node.child_by_field_id(_KEY), node.child_by_field_id(_VALUE)
-        name = ""
+        name = kind = ""
         if key is not None:
             if key.type == "string":
                 name = self._string_value(key)
             elif key.type == "integer":
-                name = self.text(key)
+                name, kind = self.text(key), "int"
             else:
                 self._value(key)
-        return self.add(node, Op.KEYWORD, name, self._value(value) if value is not None else -1)
+        return self.add(node, Op.KEYWORD, name, self._value(value) if value is not None else -1, text=kind)
 
     def _sequence(self, node: Node) -> int:
         kind = node.type if node.type in ("list", "set") else "tuple"
@@ -803,9 +817,19 @@ class Python(Extractor):
             return self._unknown(node)
         base = self.expr(value)
         if key.type == "slice":
-            element = self.add(node, Op.ELEMENT, base=base)
-            return self.add(node, Op.SEQUENCE, "list", args=(element,))
+            return self._slice(node, base, self.text(key))
         return self.add(node, Op.INDEX, base=base, args=(self._value(key),))
+
+    def _slice(self, node: Node, base: int, written: str) -> int:
+        """A list of the items between constant bounds; otherwise of any item."""
+        bounds = _BOUNDS.fullmatch(written)
+        if bounds is None or not 0 < int(bounds[2]) - int(bounds[1] or 0) <= MAX_SLICE:
+            return self.add(node, Op.SEQUENCE, "list", args=(self.add(node, Op.ELEMENT, "slice", base),))
+        places = range(int(bounds[1] or 0), int(bounds[2]))
+        keys = [self._literal(node, "int", str(place)) for place in places]
+        return self.add(
+            node, Op.SEQUENCE, "list", args=tuple(self.add(node, Op.INDEX, base=base, args=(key,)) for key in keys)
+        )
 
     def _lambda(self, node: Node) -> int:
         index = self.by_node.get(node.id)

@@ -52,7 +52,7 @@
 (if_statement condition: [(identifier) (attribute)] @reference)
 (not_operator [(identifier) (attribute)] @reference)
 (boolean_operator [(identifier) (attribute)] @reference)
-(raise_statement [(identifier) (attribute)] @reference)
+(raise_statement . [(identifier) (attribute)] @raise)
 (subscript [(identifier) (attribute)] @reference)
 (interpolation [(identifier) (attribute)] @reference)
 (expression_statement [(identifier) (attribute)] @reference)

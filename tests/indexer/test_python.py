@@ -275,7 +275,7 @@ def test_generators_return_what_they_yield() -> None:
     found = facts("def f():\n    yield a\n    yield from b\n")
     f = named(found, "f")
     assert f.flags & NodeFlag.GENERATOR
-    assert [show(found, index) for index in f.returns] == ["YIELDED(a)", "YIELDED(ELEMENT(b))"]
+    assert [show(found, index) for index in f.returns] == ["YIELDED(a)", "YIELDED(ELEMENTfrom(b))"]
 
 
 def test_literals_choices_and_containers() -> None:

@@ -1,0 +1,972 @@
+"""Python: scopes, imports, classes and value flow as the language defines them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+
+from ctxsearch.graph.facts import MODULE_SCOPE, Definition, Expr, Import, Op, ParamKind, Type
+from ctxsearch.graph.model import NodeFlag, NodeKind, Rule
+from ctxsearch.graph.resolve.evaluate import Evaluator
+from ctxsearch.graph.resolve.python_library import BUILTINS, LIBRARY_METHODS, PASS_THROUGH, TRANSPARENT_TYPES
+from ctxsearch.graph.resolve.tables import CLASS_LIKE, FileTable
+from ctxsearch.graph.resolve.values import (
+    EXTERNAL,
+    OUTSIDE,
+    UNKNOWN,
+    Arg,
+    Box,
+    Class,
+    Coll,
+    Ext,
+    Func,
+    Gen,
+    Inst,
+    Method,
+    Module,
+    Package,
+    Value,
+    Values,
+)
+
+MIN_UNIQUE_LENGTH = 4  # shorter method names are unique by accident
+MAX_ROOTS = 8  # directories above a file where its absolute imports are looked for
+END = sys.maxsize  # a place after every statement of a scope
+_SHARED = ""  # memo entries that no file owns
+_NONE = Ext("none")
+_ELEMENTS = frozenset({"list", "set", "frozenset", "deque", "iterator", "iterable", "sequence", "generator"})
+_Place = tuple[int, int, int]
+
+
+class PythonEvaluator(Evaluator):
+    """The rules of Python."""
+
+    language = "python"
+    guesses_after_flow = True
+
+    # -- modules
+
+    def import_modules(self, path: str, item: Import) -> Values:
+        directory = path.rpartition("/")[0]
+        key = ("module", directory, item.level, item.module, item.kind, item.name)
+        return self._guarded(_SHARED, key, lambda: self._find_module(directory, item))
+
+    def _find_module(self, directory: str, item: Import) -> Values:
+        if item.level:
+            return self._relative(directory, item)
+        name = item.module.partition(".")[0] if item.kind == "dotted" else item.module
+        for root in self._roots(directory, name):
+            found = self._module_at(_join(root, name.replace(".", "/")))
+            if found:
+                return found
+            found = self._namespace(root, name, item)
+            if found:
+                return found
+        return (Ext(name),)
+
+    def _relative(self, directory: str, item: Import) -> Values:
+        parts = directory.split("/") if directory else []
+        up = item.level - 1
+        if up > len(parts):
+            return EXTERNAL
+        base = "/".join([*parts[: len(parts) - up], *(item.module.split(".") if item.module else ())])
+        found = self._module_at(base)
+        if not found and (not item.module or self._module_at(_join(base, item.name))):
+            return (Package(base),)
+        return found or EXTERNAL
+
+    def _module_at(self, target: str) -> Values:
+        """The module or package whose path without suffix is `target`."""
+        for suffix in ("/__init__.py", ".py", "/__init__.pyi", ".pyi"):
+            path = f"{target}{suffix}".lstrip("/")
+            if self.world.exists(path):
+                return (Module(path),)
+        return UNKNOWN
+
+    def _namespace(self, root: str, name: str, item: Import) -> Values:
+        """A directory without `__init__.py` is a package when the rest of the import is found in it."""
+        base = _join(root, name.replace(".", "/"))
+        rest = item.module[len(name) + 1 :] if item.kind == "dotted" else item.name
+        if rest and rest != "*" and self._module_at(_join(base, rest.replace(".", "/"))):
+            return (Package(base),)
+        return UNKNOWN
+
+    def _roots(self, directory: str, name: str) -> list[str]:
+        """Where an absolute import may start: outside the importer's own package, then wherever the package lies."""
+        values = self._guarded(_SHARED, ("roots", directory), lambda: self._directories(directory))
+        roots = [value.name for value in values if isinstance(value, Package)]
+        top = name.partition(".")[0]
+        if top in sys.stdlib_module_names:
+            return roots[:1]
+        elsewhere = self._guarded(_SHARED, ("home", top), lambda: self._homes(top))
+        return roots + _nearest(directory, [value.name for value in elsewhere if isinstance(value, Package)])
+
+    def _directories(self, directory: str) -> Values:
+        parts = directory.split("/") if directory else []
+        while parts and self.world.exists("/".join([*parts, "__init__.py"])):
+            parts.pop()
+        return tuple(Package("/".join(parts[:size])) for size in range(len(parts), -1, -1))[:MAX_ROOTS]
+
+    def _homes(self, top: str) -> Values:
+        """Directories, not packages themselves, that hold a package or a module called `top`."""
+        homes = [
+            path[: -len(f"{top}/__init__.py")].rstrip("/")
+            for path in self.world.with_basename("__init__.py")
+            if path.endswith(f"/{top}/__init__.py")
+        ]
+        homes += [path.rpartition("/")[0] for path in self.world.with_basename(f"{top}.py")]
+        outer = [home for home in homes if not self.world.exists(_join(home, "__init__.py"))]
+        return tuple(Package(home) for home in sorted(set(outer))[:MAX_ROOTS])
+
+    def package_member(self, package: Package, name: str) -> Values:
+        return self._module_at(_join(package.name, name)) or EXTERNAL
+
+    def exported(self, path: str, name: str) -> Values:
+        found = super().exported(path, name)
+        if found:
+            return found
+        if path.endswith(("/__init__.py", "/__init__.pyi")) or path in ("__init__.py", "__init__.pyi"):
+            return self._module_at(_join(path.rpartition("/")[0], name))
+        return found
+
+    def import_values(self, path: str, item: Import) -> Values:
+        modules = self.import_modules(path, item)
+        if not item.name:
+            return modules
+        found = modules
+        for part in item.name.split("."):
+            found = self.members(found, part)
+        return found
+
+    def in_module(self, path: str, name: str, at: int) -> Values | None:
+        bound = self.bound(path, MODULE_SCOPE, name, at)
+        if bound is not None:
+            return bound
+        table = self.table(path)
+        stars = [index for scope in sorted(table.stars) for index in table.stars[scope]]
+        outside = UNKNOWN
+        for index in reversed(stars):
+            found = self.star_member(path, table.facts.imports[index], name)
+            if any(not isinstance(value, Ext) for value in found):
+                return found
+            outside = outside or found
+        if outside and name not in BUILTINS:
+            return outside
+        return None
+
+    def star_member(self, path: str, item: Import, name: str) -> Values:
+        found: list[Value] = []
+        for module in self.import_modules(path, item):
+            if isinstance(module, Module):
+                found += self._offered(module.path, name)
+            elif isinstance(module, Ext):
+                found.append(Ext(f"{module.name}.{name}"))
+        return tuple(found)
+
+    def _offered(self, path: str, name: str) -> Values:
+        """What `from module import *` brings under a name."""
+        self.world.record("name", path, "__all__")
+        exports = self.table(path).exports
+        if exports and name not in exports and "__all__" in self.table(path).binds[MODULE_SCOPE]:
+            return UNKNOWN
+        if name.startswith("_") and name not in exports:
+            return UNKNOWN
+        return self.module_member(path, name)
+
+    def global_name(self, path: str, name: str) -> Values:  # noqa: ARG002
+        return (Ext(name),) if name in BUILTINS else UNKNOWN
+
+    def module_name(self, path: str) -> str:
+        stem = path.rpartition(".")[0] or path
+        return stem.removesuffix("/__init__").replace("/", ".")
+
+    # -- names
+
+    def lookup(self, path: str, scope: int, name: str, at: int) -> Values:
+        """Function scopes outwards; a class body is seen from itself alone; then the module and the built-ins."""
+        definitions = self.table(path).facts.definitions
+        place, inner = at, scope
+        while inner >= 0:
+            definition = definitions[inner]
+            if definition.kind not in CLASS_LIKE:
+                found = self.in_function(path, inner, name, place)
+                if found is not None:
+                    return found
+            elif inner == scope:
+                found = self.bound(path, inner, name, place)
+                if found is not None:
+                    return found
+            # seen from nested code: any time after its definition, but block-wise where that stands
+            place = -2 - definition.start
+            inner = definition.parent
+        found = self.in_module(path, name, place)
+        return found if found is not None else self.global_name(path, name)
+
+    def bound(self, path: str, scope: int, name: str, at: int) -> Values | None:
+        found = super().bound(path, scope, name, at)
+        if found is None or at < 0 or any(value != _NONE for value in found):
+            return found
+        # nothing but None so far: a loop or another method binds it later
+        return super().bound(path, scope, name, -1)
+
+    def choose(self, table: FileTable, places: list[_Place], at: int) -> list[_Place]:
+        """The bindings that reach `at`: back to the last one that certainly happened."""
+        facts = table.facts
+        places = [
+            place
+            for place in places
+            if place[1] != 1 or facts.definitions[place[2]].kind not in (NodeKind.VARIABLE, NodeKind.TYPE_ALIAS)
+        ] or places
+        stands, until = (at, at) if at >= 0 else (END, -2 - at)
+        reaching: list[_Place] = []
+        for place in reversed(places):
+            limit, conditional, block = _extent(table, place)
+            if place[0] >= stands or (limit >= 0 and not place[0] <= until < limit):
+                continue
+            reaching.append(place)
+            if limit >= 0 or not conditional or stands < block:
+                break
+        return reaching[::-1] or [place for place in places if _extent(table, place)[0] < 0]
+
+    def param(self, path: str, index: int, place: int) -> Values:
+        definition = self.table(path).facts.definitions[index]
+        param = definition.params[place]
+        if param.kind in (ParamKind.VARIADIC, ParamKind.KEYWORDS):
+            typed = self.typed(path, index, param.type)
+            if typed:
+                return (Coll("list" if param.kind is ParamKind.VARIADIC else "dict", (typed,)),)
+            return (Arg(path, index, place),)
+        return super().param(path, index, place)
+
+    # -- expressions
+
+    def eval_member(self, path: str, index: int, expr: Expr) -> Values:
+        base = self.table(path).facts.exprs[expr.base]
+        if base.op is Op.SUPER:
+            return self._super_member(path, base, expr.name)
+        return super().eval_member(path, index, expr)
+
+    def _super_member(self, path: str, expr: Expr, name: str) -> Values:
+        """Through the ancestors after the class; `object` and unknown parents are outside."""
+        owner = self.table(path).enclosing_class(expr.scope)
+        named = self.value(path, expr.base) if expr.base >= 0 else UNKNOWN
+        if named and isinstance(named[0], Class):
+            start: tuple[str, int] = (named[0].path, named[0].index)
+        elif owner >= 0:
+            start = (path, owner)
+        else:
+            return UNKNOWN
+        for ancestor in self.ancestry(*start)[1:]:
+            if isinstance(ancestor, Class):
+                found = self.own_member(ancestor.path, ancestor.index, name, None)
+                if found is not None:
+                    return found
+        return EXTERNAL
+
+    def new_classes(self, path: str, expr: Expr) -> Values:
+        """`raise X`: X is a class, or an instance that exists already."""
+        found = self.value(path, expr.base)
+        return tuple(value for value in found if isinstance(value, Class)) or EXTERNAL
+
+    def eval_index(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
+        facts = self.table(path).facts
+        stored, certain = self._stored(path, expr)
+        if certain:
+            return stored
+        key = facts.exprs[expr.args[0]] if expr.args else None
+        constant = _key(key) if key is not None and key.op is Op.LITERAL else None
+        bases = self.value(path, expr.base)
+        return (*stored, *self._each(bases, lambda base: self.item(base, constant)))
+
+    def _stored(self, path: str, expr: Expr) -> tuple[Values, bool]:
+        """What `base[key] = value` statements of the same function (or module) stored; and whether that is all."""
+        table = self.table(path)
+        facts = table.facts
+        wanted = facts.exprs[expr.args[0]] if expr.args else None
+        constant = _key(wanted) if wanted is not None and wanted.op is Op.LITERAL else None
+        found: list[Value] = []
+        certain = False
+        for assign in table.attributes.get(table.root_name(expr.base), ()):
+            item = facts.assigns[assign]
+            target = facts.exprs[item.target]
+            if target.op is not Op.INDEX or not self._same(facts.exprs, target.base, expr.base):
+                continue
+            key = facts.exprs[target.args[0]] if target.args else None
+            written = _key(key) if key is not None and key.op is Op.LITERAL else None
+            if written is not None and constant is not None and written != constant:
+                continue
+            replaces = target.scope == expr.scope and target.at < expr.at and not item.conditional
+            if replaces and written is not None and written == constant:
+                found, certain = [], True
+            found += self.value(path, item.value)
+        return tuple(found), certain
+
+    def _same(self, exprs: tuple[Expr, ...], first: int, second: int) -> bool:
+        """Whether two expressions name the same container: the same chain of names."""
+        while True:
+            one, two = exprs[first], exprs[second]
+            if one.op is not two.op or one.name != two.name or one.op not in _CHAIN:
+                return False
+            if one.op is Op.INDEX and [exprs[arg].text for arg in one.args] != [exprs[arg].text for arg in two.args]:
+                return False
+            if one.op in (Op.NAME, Op.THIS, Op.RECEIVER_CLASS):
+                return True
+            first, second = one.base, two.base
+
+    def eval_choice(self, path: str, index: int, expr: Expr) -> Values:
+        found = super().eval_choice(path, index, expr)
+        return tuple(value for value in found if value != _NONE) or found
+
+    def eval_await(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
+        return self._each(self.value(path, expr.base), _awaited)
+
+    def eval_enter(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
+        return self._each(self.value(path, expr.base), self._entered)
+
+    def _entered(self, value: Value) -> Values:
+        """What `with value as x` binds."""
+        if isinstance(value, Gen):
+            return self._yielded(value)
+        if isinstance(value, Inst):
+            for name in ("__enter__", "__aenter__"):
+                methods = self.class_member(value.path, value.index, name)
+                functions = [item for item in methods if isinstance(item, Func)]
+                if functions:
+                    return tuple(found for item in functions for found in self.result_for(item, value))
+            return UNKNOWN
+        if isinstance(value, Coll):
+            return value.args[-1] if value.args else EXTERNAL
+        return EXTERNAL if isinstance(value, OUTSIDE) else UNKNOWN
+
+    # -- classes
+
+    def ancestry(self, path: str, index: int) -> list[Class | Ext]:
+        """The method resolution order (C3); depth first where a hierarchy has none."""
+        return self._linear(Class(path, index), ()) or super().ancestry(path, index)
+
+    def _linear(self, owner: Class, below: tuple[Class, ...]) -> list[Class | Ext]:
+        if owner in below or len(below) > 30:
+            return []
+        parents = [
+            Class(base.path, base.index) if isinstance(base, Class) else base
+            for base in self.bases(owner.path, owner.index)
+            if isinstance(base, Class | Ext)
+        ]
+        if not parents:
+            return [owner]
+        lists: list[list[Class | Ext]] = [
+            self._linear(parent, (*below, owner)) if isinstance(parent, Class) else [parent] for parent in parents
+        ]
+        return [owner, *_merge([*lists, list(dict.fromkeys(parents))])]
+
+    def type_classes(self, path: str, scope: int, declared: Type) -> Values:
+        if declared.name == "()" and declared.args and declared.args[0].name.isdigit():
+            return self._called_base(path, scope, int(declared.args[0].name))
+        return super().type_classes(path, scope, declared)
+
+    def bases(self, path: str, index: int) -> Values:
+        definition = self.definition(path, index)
+        if not any(base.name == "()" for base in definition.bases):
+            return super().bases(path, index)
+
+        def compute() -> Values:
+            found: list[Value] = []
+            for base in definition.bases:
+                if base.name == "()" and base.args:
+                    found += self._called_base(path, index, int(base.args[0].name)) or EXTERNAL
+                else:
+                    found += self.type_classes(path, definition.parent, base) or EXTERNAL
+            return tuple(found)
+
+        return self._guarded(path, ("bases", path, index), compute)
+
+    def _called_base(self, path: str, owner: int, decorator: int) -> Values:
+        """A base made by a call: what the call returns, or what `with_metaclass(M, Base)` is given."""
+        facts = self.table(path).facts
+        decorators = facts.definitions[owner].decorators if owner >= 0 else ()
+        if decorator >= len(decorators):
+            return EXTERNAL
+        call = facts.exprs[decorators[decorator]].base
+        returned = tuple(value for value in self.value(path, call) if isinstance(value, Class))
+        if returned:
+            return returned
+        args = facts.exprs[call].args[1:] if facts.exprs[call].op is Op.CALL else ()
+        given = tuple(value for arg in args for value in self.value(path, arg) if isinstance(value, Class))
+        return given or EXTERNAL
+
+    def own_member(self, path: str, index: int, name: str, seen_as: Inst | Class | None) -> Values | None:  # noqa: ARG002
+        self.touch(path, index)
+        table = self.table(path)
+        definitions = table.facts.definitions
+        methods = [
+            item
+            for item in (table.defs[index].get(name, ()) if index in table.defs else ())
+            if definitions[item].kind not in (NodeKind.VARIABLE, NodeKind.TYPE_ALIAS)
+        ]
+        fields = list(table.fields[index].get(name, ())) if index in table.fields else []
+        binds = list(table.binds[index].get(name, ())) if index in table.binds else []
+        imports = table.imports[index].get(name, ()) if index in table.imports else ()
+        if not (methods or fields or binds or imports):
+            return self._given_member(path, index, name)
+
+        def compute() -> Values:
+            found = [value for item in self._effective(table, methods) for value in self.member_value(path, item, None)]
+            found += [value for item in (*binds, *fields) for value in self.assigned(path, item)]
+            found += [value for item in imports for value in self.imported(path, table.facts.imports[item])]
+            return tuple(value for value in found if value != _NONE) or tuple(found)
+
+        return self._guarded(path, ("own", path, index, name), compute)
+
+    def _effective(self, table: FileTable, methods: list[int]) -> list[int]:
+        """Of several definitions of one method: not the overload signatures, a property's reader, else the last."""
+        definitions = table.facts.definitions
+        real = [item for item in methods if not definitions[item].flags & NodeFlag.DECLARATION] or methods
+        readers = [item for item in real if definitions[item].flags & NodeFlag.PROPERTY]
+        if readers:
+            return readers[:1]
+        kept: list[int] = []
+        for item in reversed(real):
+            kept.append(item)
+            if definitions[item].block < 0:
+                break
+        return kept[::-1]
+
+    def _given_member(self, path: str, index: int, name: str) -> Values | None:
+        """An attribute that code of the class's own file sets from outside: `Class.name = f`, `instance.name = f`."""
+        table = self.table(path)
+        facts = table.facts
+        found: list[Value] = []
+        for root in sorted(table.attributes):
+            for assign in table.attributes[root]:
+                target = facts.exprs[facts.assigns[assign].target]
+                if target.op is not Op.MEMBER or target.name != name or target.base < 0:
+                    continue
+                self.world.record("name", path, root)
+                owners = self.value(path, target.base)
+                if any(isinstance(o, Inst | Class) and (o.path, o.index) == (path, index) for o in owners):
+                    found += self.assigned(path, assign)
+        return tuple(found) or None
+
+    def member(self, base: Value, name: str) -> Values:
+        if isinstance(base, Inst | Class) and name == "__class__":
+            return (Class(base.path, base.index),)
+        if isinstance(base, Box | Coll | Gen):
+            return (Method(base, name),)
+        if isinstance(base, Method):
+            return EXTERNAL
+        if isinstance(base, Module) and name.startswith("__") and name.endswith("__"):
+            return self.module_member(base.path, name) or EXTERNAL
+        found = super().member(base, name)
+        if not found and isinstance(base, Inst | Class) and name in _OBJECT_MEMBERS:
+            return EXTERNAL
+        return found
+
+    def function_value(self, path: str, index: int, definition: Definition) -> Values:
+        """A function under its name is what its decorators make of it."""
+        value: Values = (Func(path, index),)
+        for decorator in reversed(definition.decorators):
+            value = self._decorated(path, decorator, value) or value
+        return value
+
+    def _decorated(self, path: str, decorator: int, value: Values) -> Values:
+        """decorator(value), where the decorator is known; an outside one is taken to keep what it is given."""
+        found: list[Value] = []
+        for callee in self.value(path, decorator):
+            if isinstance(callee, Func):
+                found += self._applied(callee, value)
+            elif isinstance(callee, Inst):
+                for item in self.called_instance(callee):
+                    found += self._applied(item, value) if isinstance(item, Func) else ()
+            elif isinstance(callee, Class):
+                found.append(Inst(callee.path, callee.index))
+        return tuple(found)
+
+    def _applied(self, callee: Func, value: Values) -> Values:
+        """The result of calling a function with one value."""
+        definition = self.definition(callee.path, callee.index)
+        first = next((i for i, param in enumerate(definition.params) if param.kind is not ParamKind.RECEIVER), -1)
+        found: list[Value] = []
+        for item in self.returned(callee.path, callee.index):
+            if isinstance(item, Arg) and (item.path, item.index) == (callee.path, callee.index):
+                found += value if item.position == first else ()
+            else:
+                found.append(item)
+        return tuple(item for item in found if not isinstance(item, Ext) or item.name)
+
+    def constructor_names(self, value: Class) -> Iterable[str]:  # noqa: ARG002
+        return ("__init__",)
+
+    def called_instance(self, value: Inst) -> Values:
+        return self.class_member(value.path, value.index, "__call__")
+
+    # -- types
+
+    def type_instances(self, path: str, scope: int, declared: Type) -> Values:
+        name = declared.name
+        if name == "|":
+            return tuple(value for arg in declared.args for value in self.typed(path, scope, arg))
+        if name == "()":
+            args = tuple(self.typed(path, scope, arg) for arg in declared.args if arg.name)
+            return (Coll("tuple", args),) if any(args) else (Ext("tuple"),)
+        if name in ("->", "[]", "Any", "object"):
+            return UNKNOWN
+        found: list[Value] = []
+        for value in self.type_classes(path, scope, declared):
+            found += self._as_instance(path, scope, declared, value)
+        return tuple(found)
+
+    def _as_instance(self, path: str, scope: int, declared: Type, value: Value) -> Values:
+        if isinstance(value, Class):
+            return (Inst(value.path, value.index),)
+        if isinstance(value, Inst | Coll):
+            return (value,)
+        if not isinstance(value, Ext):
+            return UNKNOWN
+        last = value.name.rpartition(".")[2]
+        if last in TRANSPARENT_TYPES:
+            return UNKNOWN
+        if last == "Self":
+            owner = self.table(path).enclosing_class(scope)
+            return (Inst(path, owner),) if owner >= 0 else UNKNOWN
+        if last.endswith("()"):
+            return UNKNOWN if "TypeVar" in last or "NewType" in last else EXTERNAL
+        if last in ("type", "Type") and declared.args:
+            return tuple(
+                Class(item.path, item.index)
+                for item in self.typed(path, scope, declared.args[0])
+                if isinstance(item, Inst)
+            )
+        args = tuple(self.typed(path, scope, arg) for arg in declared.args)
+        return (Coll(last.lower(), args),) if any(args) else (value,)
+
+    # -- calls
+
+    def eval_call(self, path: str, index: int, expr: Expr) -> Values:
+        callees = self.value(path, expr.base)
+        if len(callees) == 1 and isinstance(callees[0], Func):
+            base = self.table(path).facts.exprs[expr.base]
+            if base.op is Op.MEMBER and self._returns_receiver(callees[0]):
+                found = self.call_result(callees[0], path, index)
+                return self._seen_from(path, base, callees[0], found)
+        return self._each(callees, lambda callee: self.call_result(callee, path, index))
+
+    def _returns_receiver(self, callee: Func) -> bool:
+        definition = self.definition(callee.path, callee.index)
+        if definition.result is not None and definition.result.name.rpartition(".")[2] == "Self":
+            return True
+        exprs = self.table(callee.path).facts.exprs
+        return any(_is_receiver(exprs, item) for item in definition.returns)
+
+    def _seen_from(self, path: str, member: Expr, callee: Func, found: Values) -> Values:
+        """A method that returns its receiver, called on a subclass's instance, gives that instance."""
+        owner = self.table(callee.path).class_of[callee.index]
+        base = self.table(path).facts.exprs[member.base]
+        if base.op is Op.SUPER:
+            enclosing = self.table(path).enclosing_class(base.scope)
+            receivers: Values = (Inst(path, enclosing),) if enclosing >= 0 else UNKNOWN
+        else:
+            receivers = self.value(path, member.base)
+        seen = [Inst(item.path, item.index) for item in receivers if isinstance(item, Inst | Class)]
+        result: list[Value] = []
+        for value in found:
+            if isinstance(value, Inst) and (value.path, value.index) == (callee.path, owner) and seen:
+                result += seen
+            else:
+                result.append(value)
+        return tuple(result)
+
+    def result_for(self, callee: Func, receiver: Inst) -> Values:
+        """What a method without arguments returns for a receiver."""
+        owner = self.table(callee.path).class_of[callee.index]
+        return tuple(
+            receiver if isinstance(value, Inst) and (value.path, value.index) == (callee.path, owner) else value
+            for value in self.returned(callee.path, callee.index)
+        )
+
+    def call_result(self, callee: Value, path: str, index: int) -> Values:
+        if isinstance(callee, Func):
+            definition = self.definition(callee.path, callee.index)
+            if definition.flags & NodeFlag.GENERATOR and definition.result is None:
+                return (Gen(callee.path, callee.index),)
+        if isinstance(callee, Inst):
+            methods = self.called_instance(callee)
+            return self._each(
+                tuple(item for item in methods if isinstance(item, Func)),
+                lambda item: self.call_result(item, path, index),
+            )
+        if isinstance(callee, Method):
+            return self._container_result(callee, path, index)
+        if isinstance(callee, Ext):
+            return self._library_result(callee, path, index)
+        return super().call_result(callee, path, index)
+
+    def _library_result(self, callee: Ext, path: str, index: int) -> Values:
+        """Library functions that hand on what they are given."""
+        last = callee.name.rpartition(".")[2]
+        args = self.table(path).facts.exprs[index].args
+        if last not in PASS_THROUGH or not args or "()" in callee.name:
+            return self.external_result(callee)
+        kind = PASS_THROUGH[last]
+        exprs = self.table(path).facts.exprs
+        if kind == "second" and len(args) > 1:
+            return self.value(path, args[1])
+        if kind == "cast" and len(args) > 1:
+            return self._each(self.value(path, args[0]), self.instance_of) or self.value(path, args[1])
+        if kind == "class":
+            return tuple(
+                Class(item.path, item.index) for item in self.value(path, args[0]) if isinstance(item, Inst)
+            ) or self.external_result(callee)
+        if kind == "attribute" and len(args) > 1:
+            name = exprs[args[1]]
+            if name.op is Op.LITERAL and name.text:
+                return self.members(self.value(path, args[0]), name.text)
+            return UNKNOWN
+        given = self.value(path, args[0])
+        if kind == "same":
+            return given or UNKNOWN
+        if kind == "next":
+            return self._each(given, self.element)
+        if kind == "filter" and len(args) > 1:
+            given = self.value(path, args[1])
+        if kind in ("items", "filter"):
+            items = self._each(given, self.element)
+            return (Coll("list", (items,)),) if items else self.external_result(callee)
+        if kind == "enumerate":
+            items = self._each(given, self.element)
+            return (Coll("list", ((Coll("tuple", (EXTERNAL, items)),),)),)
+        if kind == "zip":
+            parts = tuple(self._each(self.value(path, arg), self.element) for arg in args)
+            return (Coll("list", ((Coll("tuple", parts),),)),)
+        if kind == "map":
+            results = self._map_results(path, args)
+            return (Coll("list", (results,)),) if results else self.external_result(callee)
+        return self.external_result(callee)
+
+    def _map_results(self, path: str, args: tuple[int, ...]) -> Values:
+        found: list[Value] = []
+        for arg in args:
+            for value in self.value(path, arg):
+                if isinstance(value, Func):
+                    found += self.returned(value.path, value.index)
+                elif isinstance(value, Class):
+                    found.append(Inst(value.path, value.index))
+        return tuple(item for item in found if not isinstance(item, Arg))
+
+    def _container_result(self, callee: Method, path: str, index: int) -> Values:
+        """What a method of a list, dictionary ... gives."""
+        owner, name = callee.owner, callee.name
+        if name in ("get", "pop", "setdefault", "popleft", "popitem", "__getitem__"):
+            expr = self.table(path).facts.exprs[index]
+            first = self.table(path).facts.exprs[expr.args[0]] if expr.args else None
+            key = _key(first) if first is not None and first.op is Op.LITERAL else None
+            default = self.value(path, expr.args[1]) if len(expr.args) > 1 else UNKNOWN
+            found = (*self.item(owner, key), *default)
+            return tuple(value for value in found if value != _NONE) or EXTERNAL
+        if name == "values":
+            items = self.item(owner, None)
+            return (Coll("list", (items,)),) if items else EXTERNAL
+        if name == "items":
+            items = self.item(owner, None)
+            return (Coll("list", ((Coll("tuple", (EXTERNAL, items)),),)),) if items else EXTERNAL
+        if name == "copy":
+            return (owner,)
+        if name in ("__next__", "send", "__anext__"):
+            return self.element(owner)
+        return EXTERNAL
+
+    def returned(self, path: str, index: int) -> Values:
+        definition = self.definition(path, index)
+        typed = self.typed(path, index, definition.result)
+        if typed:
+            return typed
+        return self._guarded(
+            path,
+            ("r", path, index),
+            lambda: _without_none(
+                value
+                for expr in definition.returns
+                if self.table(path).facts.exprs[expr].op is not Op.YIELDED
+                for value in self.value(path, expr)
+            ),
+        )
+
+    def _yielded(self, generator: Gen) -> Values:
+        definition = self.definition(generator.path, generator.index)
+        exprs = self.table(generator.path).facts.exprs
+        return self._guarded(
+            generator.path,
+            ("y", generator.path, generator.index),
+            lambda: tuple(
+                value
+                for expr in definition.returns
+                if exprs[expr].op is Op.YIELDED
+                for value in self.value(generator.path, expr)
+            ),
+        )
+
+    # -- containers
+
+    def item(self, base: Value, key: str | None) -> Values:
+        if isinstance(base, Arg):
+            return self._part(base)
+        if isinstance(base, Coll):
+            return self._typed_item(base, key)
+        if isinstance(base, Inst):
+            getters = self.class_member(base.path, base.index, "__getitem__")
+            return tuple(v for f in getters if isinstance(f, Func) for v in self.returned(f.path, f.index))
+        if isinstance(base, Class):
+            return (base,)  # a generic class with its arguments
+        return super().item(base, key)
+
+    def _typed_item(self, base: Coll, key: str | None) -> Values:
+        if base.name == "tuple":
+            place = key.removeprefix("int:") if key else ""
+            if place.isdigit() and int(place) < len(base.args):
+                return base.args[int(place)]
+            return tuple(value for arg in base.args for value in arg)
+        return base.args[-1] if base.args else EXTERNAL
+
+    def _part(self, arg: Arg) -> Values:
+        """One of the values that a `*args` or `**kwargs` parameter collects."""
+        definition = self.table(arg.path).facts.definitions[arg.index]
+        if definition.params[arg.position].kind not in (ParamKind.VARIADIC, ParamKind.KEYWORDS):
+            return UNKNOWN
+        return self.expand(arg) if self.follow_args else (arg,)
+
+    def box_items(self, box: Box, key: str | None) -> Values:
+        facts = self.table(box.path).facts
+        expr = facts.exprs[box.expr]
+        found: list[Value] = []
+        exact = [
+            value
+            for place, arg in enumerate(expr.args)
+            for name, value in [_entry(facts.exprs, place, arg)]
+            if key is not None and name == key
+        ]
+        if exact:
+            return self.value(box.path, exact[-1])
+        for place, arg in enumerate(expr.args):
+            name, value = _entry(facts.exprs, place, arg)
+            if facts.exprs[arg].op is Op.SPREAD:
+                inner = self.value(box.path, facts.exprs[arg].base)
+                found += self._each(inner, lambda base: self.item(base, key) or UNKNOWN)
+            elif key is None or not name or expr.op is Op.SEQUENCE:
+                found += self.value(box.path, value)
+        return tuple(found)
+
+    def element(self, base: Value) -> Values:
+        if isinstance(base, Arg):
+            return self._part(base)
+        if isinstance(base, Gen):
+            return self._yielded(base)
+        if isinstance(base, Coll):
+            if base.name in ("dict", "mapping", "defaultdict", "ordereddict"):
+                return base.args[0] if len(base.args) > 1 else EXTERNAL
+            if base.name == "tuple":
+                return tuple(value for arg in base.args for value in arg)
+            return base.args[0] if base.args else EXTERNAL
+        if isinstance(base, Box) and self.table(base.path).facts.exprs[base.expr].op is Op.MAPPING:
+            return EXTERNAL  # iterating a dictionary gives its keys
+        if isinstance(base, Inst):
+            return self._each(
+                tuple(self._iteration(base, "__next__")),
+                lambda f: self.returned(f.path, f.index) if isinstance(f, Func) else UNKNOWN,
+            ) or self._each(self._iterator(base), lambda item: self.element(item) if item != base else UNKNOWN)
+        if isinstance(base, Class):
+            return (Inst(base.path, base.index),)  # an enumeration
+        return super().element(base)
+
+    def _iterator(self, base: Inst) -> Values:
+        found: list[Value] = []
+        for item in self._iteration(base, "__iter__"):
+            definition = self.definition(item.path, item.index)
+            if definition.flags & NodeFlag.GENERATOR and not self.typed(item.path, item.index, definition.result):
+                found.append(Gen(item.path, item.index))
+            else:
+                found += self.result_for(item, base)
+        return tuple(found)
+
+    def _iteration(self, base: Inst, name: str) -> list[Func]:
+        return [item for item in self.class_member(base.path, base.index, name) if isinstance(item, Func)]
+
+    # -- sites without a call expression
+
+    def implicit_calls(self, path: str) -> Iterator[tuple[int, tuple[str, int], Rule, int]]:
+        facts = self.table(path).facts
+        for definition in facts.definitions:
+            for decorator in definition.decorators:
+                expr = facts.exprs[decorator]
+                if expr.op is not Op.KEYWORD:
+                    for target in self._run_by(self.ask(path, decorator)):
+                        yield definition.parent, target, Rule.LEXICAL, expr.line
+        for expr in facts.exprs:
+            if expr.op is Op.ELEMENT and expr.name != "slice":
+                for value in self.ask(path, expr.base):
+                    if isinstance(value, Inst):
+                        for target in self._iterated(value):
+                            yield expr.scope, target, Rule.TYPED, expr.line
+
+    def _run_by(self, values: Values) -> Iterator[tuple[str, int]]:
+        for value in values:
+            if isinstance(value, Func):
+                yield value.path, value.index
+            elif isinstance(value, Class):
+                found = [item for item in self.constructors(value) if isinstance(item, Func)]
+                yield from ((item.path, item.index) for item in found)
+            elif isinstance(value, Inst):
+                found = [item for item in self.called_instance(value) if isinstance(item, Func)]
+                yield from ((item.path, item.index) for item in found)
+
+    def _iterated(self, value: Inst) -> Iterator[tuple[str, int]]:
+        """`for x in value` runs `__iter__`, and `__next__` of what that returns."""
+        for item in self._iteration(value, "__iter__"):
+            yield item.path, item.index
+        for iterator in self._iterator(value):
+            if isinstance(iterator, Inst):
+                for item in self._iteration(iterator, "__next__"):
+                    yield item.path, item.index
+
+    def implicit_flows(self, path: str) -> Iterator[tuple[tuple[str, int], int, Values]]:
+        """A decorator is given what it decorates."""
+        facts = self.table(path).facts
+        for index, definition in enumerate(facts.definitions):
+            value: Values = (Func(path, index),)
+            if definition.kind in CLASS_LIKE:
+                value = (Class(path, index),)
+            for decorator in reversed(definition.decorators):
+                if facts.exprs[decorator].op is Op.KEYWORD:
+                    continue
+                for target in self._run_by(self.ask(path, decorator)):
+                    params = self.definition(*target).params
+                    first = next((i for i, param in enumerate(params) if param.kind is not ParamKind.RECEIVER), -1)
+                    if first >= 0:
+                        yield target, first, value
+                if definition.kind not in CLASS_LIKE:
+                    value = self._decorated(path, decorator, value) or value
+
+    def decorator(self, path: str, expr: int) -> Values:
+        if self.table(path).facts.exprs[expr].op is Op.KEYWORD:
+            return UNKNOWN
+        return super().decorator(path, expr)
+
+    # -- the last resort
+
+    def guess(self, path: str, index: int, expr: Expr) -> list[tuple[str, int]]:  # noqa: ARG002
+        """The only method of that name, for a receiver of which nothing is known."""
+        facts = self.table(path).facts
+        if expr.op is not Op.CALL or expr.base < 0:
+            return []
+        callee = facts.exprs[expr.base]
+        name = callee.name
+        if callee.op is not Op.MEMBER or len(name) < MIN_UNIQUE_LENGTH or name in LIBRARY_METHODS:
+            return []
+        receiver = facts.exprs[callee.base]
+        if receiver.op not in (Op.THIS, Op.RECEIVER_CLASS) and self.ask(path, callee.base):
+            return []  # known, and without such a member
+        found = self.world.named(self.world.language(path), name)
+        if len(found) != 1:
+            return []
+        target_path, target = found[0]
+        definition = self.definition(target_path, target)
+        home = self.table(target_path)
+        if definition.kind is not NodeKind.METHOD or home.class_of[target] != definition.parent:
+            return []
+        if home.facts.flags & NodeFlag.TEST and not facts.flags & NodeFlag.TEST:
+            return []
+        return found
+
+
+def _join(directory: str, name: str) -> str:
+    return f"{directory}/{name}" if directory and name else directory or name
+
+
+def _nearest(directory: str, homes: list[str]) -> list[str]:
+    """The home that shares most with the importer's directory; none when two do."""
+    if len(homes) < 2:
+        return homes
+
+    def shared(home: str) -> int:
+        pairs = zip(home.split("/"), directory.split("/"), strict=False)
+        return next(
+            (place for place, (one, two) in enumerate(pairs) if one != two),
+            min(home.count("/"), directory.count("/")) + 1,
+        )
+
+    ranked = sorted(homes, key=lambda home: (-shared(home), home))
+    return ranked[:1] if shared(ranked[0]) > shared(ranked[1]) else []
+
+
+def _extent(table: FileTable, place: _Place) -> tuple[int, bool, int]:
+    """A binding's block end (-1: whole scope), whether it may not have happened, and where its branch ends."""
+    _, kind, index = place
+    if kind == 0:
+        assign = table.facts.assigns[index]
+        return assign.until, assign.conditional, assign.block
+    block = table.facts.definitions[index].block if kind == 1 else table.facts.imports[index].block
+    return -1, block >= 0, block
+
+
+def _merge(lists: list[list[Class | Ext]]) -> list[Class | Ext]:
+    """C3's merge; what cannot be ordered is taken as it comes."""
+    merged: list[Class | Ext] = []
+    rest = [list(items) for items in lists if items]
+    while rest:
+        head = next(
+            (items[0] for items in rest if not any(items[0] in other[1:] for other in rest)),
+            rest[0][0],
+        )
+        merged.append(head)
+        rest = [[item for item in items if item != head] for items in rest]
+        rest = [items for items in rest if items]
+    return merged
+
+
+def _key(expr: Expr) -> str | None:
+    """A constant key: integers are told from strings."""
+    if not expr.text:
+        return None
+    return f"int:{expr.text}" if expr.name == "int" else expr.text
+
+
+def _entry(exprs: tuple[Expr, ...], place: int, arg: int) -> tuple[str, int]:
+    """Key and value of one item of a literal."""
+    entry = exprs[arg]
+    if entry.op is Op.KEYWORD:
+        return (f"int:{entry.name}" if entry.text == "int" else entry.name), entry.base
+    return f"int:{place}", arg
+
+
+def _is_receiver(exprs: tuple[Expr, ...], index: int) -> bool:
+    """`return self`, or `return cls(...)`."""
+    expr = exprs[index]
+    if expr.op is Op.CALL and expr.base >= 0:
+        callee = exprs[expr.base]
+        if callee.op is Op.RECEIVER_CLASS:
+            return True
+        return callee.op is Op.MEMBER and callee.name == "__class__" and exprs[callee.base].op is Op.THIS
+    return expr.op is Op.THIS
+
+
+def _awaited(value: Value) -> Values:
+    if isinstance(value, Coll) and value.name in ("awaitable", "coroutine", "future", "task"):
+        return value.args[-1]
+    return (value,)
+
+
+def _without_none(values: Iterable[Value]) -> Values:
+    found = tuple(values)
+    return tuple(value for value in found if value != _NONE) or found
+
+
+_CHAIN = frozenset({Op.NAME, Op.MEMBER, Op.INDEX, Op.THIS, Op.RECEIVER_CLASS})
+_OBJECT_MEMBERS = frozenset(dir(object)) | {
+    "__dict__",
+    "__name__",
+    "__qualname__",
+    "__module__",
+    "__mro__",
+    "__subclasses__",
+    "mro",
+}
+
+EVALUATOR = PythonEvaluator

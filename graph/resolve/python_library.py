@@ -1,0 +1,56 @@
+"""What Python's built-ins and standard library offer: names whose meaning lies outside every repository."""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+
+_NAMES: dict[str, list[str]] = json.loads(
+    resources.files(__package__).joinpath("python_names.json").read_text(encoding="utf-8")
+)
+BUILTINS = frozenset(_NAMES["builtins"])  # of Python 2 and 3
+LIBRARY_METHODS = frozenset(_NAMES["methods"])  # of the classes of the standard library
+
+# Library functions whose result comes from their arguments, and how.
+PASS_THROUGH = {
+    "iter": "same",
+    "aiter": "same",
+    "reversed": "items",
+    "sorted": "items",
+    "list": "items",
+    "set": "items",
+    "frozenset": "items",
+    "tuple": "items",
+    "deque": "items",
+    "next": "next",
+    "anext": "next",
+    "min": "next",
+    "max": "next",
+    "enumerate": "enumerate",
+    "zip": "zip",
+    "map": "map",
+    "filter": "filter",
+    "getattr": "attribute",
+    "type": "class",
+    "cast": "cast",
+    "partial": "same",
+    "partialmethod": "same",
+    "copy": "same",
+    "deepcopy": "same",
+    "ensure_future": "same",
+    "create_task": "same",
+    "wait_for": "same",
+    "shield": "same",
+    "run": "same",
+    "sync_to_async": "same",
+    "async_to_sync": "same",
+    "staticmethod": "same",
+    "classmethod": "same",
+    "lru_cache": "same",
+    "cache": "same",
+    "ref": "same",
+    "proxy": "same",
+}
+
+# Annotations that say nothing about which method runs.
+TRANSPARENT_TYPES = frozenset({"Any", "object", "AnyStr", "Callable", "Incomplete", "NoReturn", "Never", "Unpack"})
