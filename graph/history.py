@@ -1,0 +1,499 @@
+"""Line history of a work tree, kept up to date from git: one `git log` stream, then only what is new.
+
+`refresh` reads the commits that the store does not have, works out the lines of the files they touch, and
+lays the work tree's own changes on top. What it returns is the same whether the store was empty or not.
+Facts about commits are shared by all branches and work trees; only the derived lines are per work tree.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
+from statistics import median
+
+import numpy as np
+
+from ctxsearch.graph.attribution import (
+    NO_LINES,
+    NO_TOUCHES,
+    NOTHING_KNOWN,
+    FileLines,
+    Ints,
+    Replay,
+)
+from ctxsearch.graph.git import Git, GitError
+from ctxsearch.graph.history_store import HistoryStore, StoredPatch, View
+from ctxsearch.graph.node_history import (
+    WORK_TREE,
+    CommitColumns,
+    CommitFlag,
+    History,
+    Longs,
+    NodeHistories,
+    NodeHistory,
+    NodeRanges,
+    Source,
+    positions_by_number,
+)
+from ctxsearch.graph.patches import Commit, Patch, read_chain, read_patches, read_work_tree_patches
+
+__all__ = [
+    "History",
+    "HistoryStore",
+    "Horizon",
+    "NodeHistories",
+    "NodeHistory",
+    "NodeRanges",
+    "Refreshed",
+    "Selection",
+    "Source",
+    "describe",
+    "refresh",
+    "without_git",
+]
+
+DAY = 86_400
+BULK_FILES = 100  # a commit that touches fewer files is never bulk
+BULK_SHARE = 0.01  # of the selected files
+BULK_MEDIAN_LINES = 10  # removed and added, per file: more is work, not reshaping
+IGNORE_REVS = ".git-blame-ignore-revs"
+COMMITS_PER_TRANSACTION = 2_000  # an interrupted first pass goes on from here
+WHOLE_UNCOMMITTED = FileLines(NO_LINES, NO_TOUCHES, WORK_TREE)
+
+
+@dataclass(frozen=True, slots=True)
+class Horizon:
+    """How far back history is read: both must be exceeded. `days` None is all of it."""
+
+    days: int | None = 730
+    commits: int = 500
+
+    def reach(self, times: Longs) -> int:
+        """How many of a chain's commits (clamped times, newest first) lie within."""
+        if self.days is None or not len(times):
+            return len(times)
+        recent = int(np.searchsorted(-times, self.days * DAY - int(times[0]), side="right"))
+        return min(max(recent, self.commits), len(times))
+
+    def __str__(self) -> str:
+        return f"{self.days} days, {self.commits} commits"
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which files' history is read, as suffixes with their dot, and names; empty is every file.
+
+    Whole-repository patterns: git takes longer for a long list of paths than for all of them.
+    """
+
+    suffixes: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+
+    def pathspecs(self) -> tuple[str, ...]:
+        """For git's command line."""
+        specs = [f"*{_literal(suffix)}" for suffix in self.suffixes]  # git matches these by the end alone
+        return tuple(sorted(specs + [f":(glob)**/{_literal(name)}" for name in self.names]))
+
+    def holds(self, path: bytes) -> bool:
+        """Whether a path is selected."""
+        name = path.rpartition(b"/")[2].decode("utf-8", "surrogateescape")
+        return not (self.suffixes or self.names) or name.endswith(self.suffixes) or name in self.names
+
+
+@dataclass(frozen=True, slots=True)
+class Refreshed:
+    """A history, and what of it is new."""
+
+    history: History
+    changed: frozenset[str] | None  # paths whose nodes must be read again; None is all of them
+    commits_read: int
+    rebuilt: str | None  # why the stored history was thrown away; None when it was not
+
+
+def without_git() -> History:
+    """The history of a plain directory: nothing is known."""
+    none = np.empty(0, np.int32)
+    columns = CommitColumns(np.zeros(1, np.int64), np.zeros(1, np.int32), np.zeros(1, np.uint8))
+    return History(Source.NONE, None, none, np.empty(0, np.int64), columns, {}, _positions=positions_by_number(none, 0))
+
+
+def refresh(
+    git: Git,
+    store: HistoryStore,
+    selection: Selection | None = None,
+    horizon: Horizon | None = None,
+) -> Refreshed:
+    """Bring the store up to HEAD and the work tree; raises GitError when git cannot be read at all."""
+    selection, horizon = selection or Selection(), horizon or Horizon()
+    try:
+        return _refresh(git, store, selection, horizon)
+    except sqlite3.OperationalError:
+        raise  # a full disk or a lock: nothing is wrong with what is stored
+    except sqlite3.DatabaseError as error:
+        store.start_over(f"damaged: {error}")
+        return _refresh(git, store, selection, horizon)
+
+
+def describe(history: History, store: HistoryStore, nodes: NodeHistories, index: int, path: str) -> NodeHistory:
+    """The facts of one node, with its commits named."""
+    numbers = np.array([nodes.last[index], nodes.signature[index]], np.int32)
+    positions = history.positions_of(numbers)
+    times = history.times_of(positions)
+    last, signature = (_named(history, store, int(n), int(p)) for n, p in zip(numbers, positions, strict=True))
+    source = Source(int(history.sources_of([path], positions[:1])[0]))
+    return NodeHistory(
+        source=source,
+        commit=last.id if last else None,
+        time=int(times[0]) if last else None,
+        author=last.name if last else None,
+        subject=last.subject if last else None,
+        position=int(positions[0]) if last else None,
+        commits=int(nodes.commits[index]),
+        authors=int(nodes.authors[index]),
+        fixes=int(nodes.fixes[index]),
+        uncommitted=source is Source.WORKTREE,
+        older_than_horizon=source is Source.GIT and last is None,
+        signature_commit=signature.id if signature else None,
+        signature_time=int(times[1]) if signature else None,
+    )
+
+
+def _named(history: History, store: HistoryStore, number: int, position: int) -> Commit | None:
+    in_chain = 0 <= position < len(history.chain)
+    return store.commit(number)[0] if in_chain and number > 0 else None
+
+
+def _refresh(git: Git, store: HistoryStore, selection: Selection, horizon: Horizon) -> Refreshed:
+    store.keep_selection("\n".join(selection.pathspecs()))
+    head = git.head()
+    if head is None:
+        return Refreshed(_unborn(git), None, 0, store.rebuilt)
+    before = store.view(git.git_dir)
+    ignored = _ignored_commits(git, head)
+    if before is None or (before.head, before.horizon, before.ignored) != (head, str(horizon), ignored):
+        view, changed, commits_read = _follow(git, store, selection, horizon, before, head, ignored)
+    else:
+        view, changed, commits_read = before, set(), 0
+    changed_by_work_tree = _lay_work_tree(git, store, selection, view)
+    paths = None if changed is None else frozenset(map(_text, changed | changed_by_work_tree))
+    return Refreshed(_load(git, store, view), paths, commits_read, store.rebuilt)
+
+
+def _unborn(git: Git) -> History:
+    """A repository without commits: every line is uncommitted."""
+    plain = without_git()
+    return History(
+        Source.GIT,
+        None,
+        plain.chain,
+        plain.times,
+        plain.commits,
+        {},
+        WHOLE_UNCOMMITTED,
+        _foreign_folders(git),
+        plain._positions,
+    )
+
+
+def _load(git: Git, store: HistoryStore, view: View) -> History:
+    columns = store.columns()
+    chain = view.chain[: view.visible]
+    _mark_reverted(store, columns, chain)
+    is_cut = view.is_cut and view.visible == len(view.chain)
+    return History(
+        Source.SHALLOW if is_cut else Source.GIT,
+        view.head,
+        chain,
+        _clamped(columns, chain),
+        columns,
+        store.lines(view.n),
+        NOTHING_KNOWN,
+        _foreign_folders(git),
+        positions_by_number(chain, len(columns.times) - 1),
+    )
+
+
+def _clamped(columns: CommitColumns, chain: Ints) -> Longs:
+    """Committer times that never run backwards: a commit is no younger than the ones built on it."""
+    times: Longs = np.minimum.accumulate(columns.times[chain])
+    return times
+
+
+def _mark_reverted(store: HistoryStore, columns: CommitColumns, chain: Ints) -> None:
+    """A revert names a subject: the newest older commit of the chain with that subject was taken back."""
+    place = {number: position for position, number in enumerate(chain.tolist())}
+    victims: dict[int, int] = {}
+    for revert, candidate in store.reverts():
+        at, where = place.get(revert), place.get(candidate)
+        if at is not None and where is not None and where > at:
+            victims[revert] = min(victims.get(revert, where), where)
+    columns.flags[chain[sorted(victims.values())]] |= int(CommitFlag.REVERTED)
+
+
+# following HEAD
+
+
+def _follow(
+    git: Git,
+    store: HistoryStore,
+    selection: Selection,
+    horizon: Horizon,
+    before: View | None,
+    head: str,
+    ignored: tuple[str, ...],
+) -> tuple[View, set[bytes] | None, int]:
+    """Read what is missing of HEAD's chain and derive the lines of the files it touches.
+
+    The second value is the paths that changed, None for all: those touched by a commit that entered or left
+    the chain or its visible part.
+    """
+    known = before.chain if before is not None else NO_LINES
+    chain, is_cut = _read_whole_chain(git, store, horizon, head, known)
+    commits_read = _read_missing(git, store, selection, chain)
+    unread = store.without_patches(chain.tolist())
+    if unread:  # a partial clone: go as far as there are objects
+        is_cut, chain = True, chain[: next(i for i, n in enumerate(chain.tolist()) if n in unread)]
+    visible = horizon.reach(_clamped(store.columns(), chain))
+    view = View(before.n if before else 0, head, chain, str(horizon), visible, is_cut, ignored)
+    flipped = set(ignored).symmetric_difference(before.ignored) if before else set()
+    with store.transaction():
+        if before is None or store.numbers(flipped) & set(chain.tolist()):
+            lines, affected = _derive_all(store, chain, ignored), None
+        else:
+            affected = store.paths_touched_by(_differing(chain, before.chain))
+            lines = _derive(store, chain, ignored, affected)
+        store.keep_view(git.git_dir, view, lines, affected)
+    kept = store.view(git.git_dir)
+    assert kept is not None
+    if affected is None or before is None or before.horizon != str(horizon):
+        return kept, None, commits_read
+    faded = _differing(chain[:visible], before.chain[: before.visible])
+    return kept, affected | store.paths_touched_by(faded), commits_read
+
+
+def _differing(chain: Ints, other: Ints) -> list[int]:
+    numbers: list[int] = np.setxor1d(chain, other).tolist()
+    return numbers
+
+
+def _read_whole_chain(git: Git, store: HistoryStore, horizon: Horizon, head: str, known: Ints) -> tuple[Ints, bool]:
+    """HEAD's first-parent chain at least to the horizon, and whether history was cut off before that.
+
+    Joins the known chain where it meets it, and then goes on from that one's end if need be: a HEAD that is
+    older than the last one looks further back.
+    """
+    place = {number: position for position, number in enumerate(known.tolist())}
+    grafts = _grafts(git)
+    chain: list[int] = []
+    times: list[int] = []
+    cut = False
+    with store.transaction():
+        for commit in _within(read_chain(git, head), horizon, times):
+            if commit.id in grafts:
+                cut = True
+                break
+            (number,) = store.add_commits([commit])
+            if number in place:
+                chain.extend(known[place[number] :].tolist())
+                return _extend(git, store, horizon, chain, grafts)
+            chain.append(number)
+    return np.array(chain, np.int32), cut
+
+
+def _extend(
+    git: Git, store: HistoryStore, horizon: Horizon, chain: list[int], grafts: frozenset[str]
+) -> tuple[Ints, bool]:
+    times = _clamped(store.columns(), np.array(chain, np.int32)).tolist()
+    oldest = store.commit(chain[-1])[0].id
+    older = read_chain(git, oldest)
+    next(older, None)  # itself
+    for commit in _within(older, horizon, times):
+        if commit.id in grafts:
+            return np.array(chain, np.int32), True
+        chain.extend(store.add_commits([commit]))
+    return np.array(chain, np.int32), False
+
+
+def _within(commits: Iterator[Commit], horizon: Horizon, times: list[int]) -> Iterator[Commit]:
+    """Commits until the horizon is passed; `times` are the clamped times so far, and is added to."""
+    for commit in commits:
+        time = min(commit.time, times[-1]) if times else commit.time
+        far = horizon.days is not None and times and times[0] - time > horizon.days * DAY
+        if far and len(times) >= horizon.commits:
+            return
+        times.append(time)
+        yield commit
+
+
+def _grafts(git: Git) -> frozenset[str]:
+    """Where a shallow clone was cut off: these commits look as if they had made everything."""
+    if not git.is_shallow():
+        return frozenset()
+    return frozenset((git.common_dir / "shallow").read_text().split())
+
+
+def _read_missing(git: Git, store: HistoryStore, selection: Selection, chain: Ints) -> int:
+    """Read the patches of the commits that have none yet; how many commits that were."""
+    lacking = store.without_patches(chain.tolist())
+    total = 0
+    for is_lacking, run in groupby(enumerate(chain.tolist()), key=lambda item: item[1] in lacking):
+        if is_lacking:
+            numbers = list(run)
+            older = numbers[-1][0] + 1
+            boundary = store.commit(int(chain[older]))[0].id if older < len(chain) else None
+            total += _read_run(git, store, selection, [number for _, number in numbers], boundary)
+    return total
+
+
+def _read_run(git: Git, store: HistoryStore, selection: Selection, numbers: list[int], boundary: str | None) -> int:
+    """Read the patches of neighbouring commits, newest first, a batch per transaction."""
+    newest, oldest = store.commit(numbers[0])[0].id, store.commit(numbers[-1])[0].id
+    older = boundary or _first_parent(git, oldest)
+    place = {number: index for index, number in enumerate(numbers)}
+    done = 0
+    batch: list[tuple[int, list[Patch], CommitFlag]] = []
+    try:
+        for id_, patches in read_patches(git, newest, older, selection.pathspecs()):
+            number = store.number(id_)
+            assert number is not None
+            batch.append((number, patches, _bulk_flag(git, selection, id_, patches)))
+            if len(batch) >= COMMITS_PER_TRANSACTION:
+                done = _keep_batch(store, batch, numbers, done, place[number] + 1)
+                batch = []
+    except GitError:
+        if not _lacks_objects(git):
+            raise
+        reached = place[batch[-1][0]] + 1 if batch else done
+        return _keep_batch(store, batch, numbers, done, reached)
+    return _keep_batch(store, batch, numbers, done, len(numbers))
+
+
+def _keep_batch(
+    store: HistoryStore,
+    batch: list[tuple[int, list[Patch], CommitFlag]],
+    numbers: list[int],
+    done: int,
+    reached: int,
+) -> int:
+    with store.transaction():
+        for number, patches, flags in batch:
+            store.add_patches(number, patches, flags)
+        store.mark_read(numbers[done:reached])
+    return reached
+
+
+def _first_parent(git: Git, commit: str) -> str | None:
+    words = git.run("rev-list", "--parents", "--max-count=1", commit, "--").decode().split()
+    return words[1] if len(words) > 1 else None
+
+
+def _lacks_objects(git: Git) -> bool:
+    """Whether this is a partial clone, where some objects are missing by intent."""
+    try:
+        git.run("config", "--get-regexp", r"^(extensions\.partialclone|remote\..*\.promisor)$")
+    except GitError:
+        return False
+    return True
+
+
+def _bulk_flag(git: Git, selection: Selection, commit: str, patches: list[Patch]) -> CommitFlag:
+    """Bulk: very many files, little in each. Additions and deletions of whole files are not reshaping."""
+    if len(patches) < BULK_FILES or median(patch.changed_lines() for patch in patches) > BULK_MEDIAN_LINES:
+        return CommitFlag.NONE
+    tree = git.run("ls-tree", "-r", "-z", "--name-only", commit).split(b"\0")
+    files = sum(map(selection.holds, tree))
+    return CommitFlag.BULK if len(patches) >= BULK_SHARE * files else CommitFlag.NONE
+
+
+def _ignored_commits(git: Git, head: str) -> tuple[str, ...]:
+    """The full ids in HEAD's list of commits to ignore."""
+    try:
+        text = git.run("cat-file", "blob", f"{head}:{IGNORE_REVS}").decode("utf-8", "replace")
+    except GitError:
+        return ()  # there is no such file
+    words = (line.partition("#")[0].strip() for line in text.splitlines())
+    return tuple(sorted({word.lower() for word in words if len(word) in (40, 64)}))
+
+
+# deriving lines
+
+
+def _derive_all(store: HistoryStore, chain: Ints, ignored: tuple[str, ...]) -> dict[bytes, FileLines]:
+    return _replay(store, store.all_patches(_places(store, chain)), ignored).finish()
+
+
+def _derive(
+    store: HistoryStore,
+    chain: Ints,
+    ignored: tuple[str, ...],
+    paths: set[bytes],
+    newest: Iterable[Patch] = (),
+) -> dict[bytes, FileLines]:
+    """The lines of some paths, from their own patches alone; `newest` are the work tree's."""
+    newest = list(newest)
+    wanted = paths | {patch.source for patch in newest if patch.source is not None}
+    patches = store.patches_of(wanted, _places(store, chain))
+    found = _replay(store, patches, ignored, newest).finish()
+    return {path: found[path] for path in sorted(paths) if path in found}
+
+
+def _replay(
+    store: HistoryStore,
+    patches: list[StoredPatch],
+    ignored: tuple[str, ...],
+    newest: Iterable[Patch] = (),
+) -> Replay:
+    replay = Replay()
+    replay.apply(WORK_TREE, newest)
+    bulk = store.columns().flags & int(CommitFlag.BULK) > 0
+    bulk[sorted(store.numbers(ignored))] = True
+    for number, group in groupby(patches, key=attrgetter("commit")):
+        replay.apply(number, (stored.patch for stored in group), passes_through=bool(bulk[number]))
+    return replay
+
+
+def _places(store: HistoryStore, chain: Ints) -> Ints:
+    """Position in the chain by commit number; -1 when not in it."""
+    places = np.full(len(store.columns().times), -1, np.int32)
+    places[chain] = np.arange(len(chain), dtype=np.int32)
+    return places
+
+
+# the work tree
+
+
+def _lay_work_tree(git: Git, store: HistoryStore, selection: Selection, view: View) -> set[bytes]:
+    """Derive the lines of files that differ from HEAD; the paths that differ now or did before."""
+    patches = read_work_tree_patches(git, selection.pathspecs())
+    listed = git.run("ls-files", "-z", "--others", "--exclude-standard", "--", *selection.pathspecs())
+    untracked = {path for path in listed.split(b"\0") if path}
+    dirty = {patch.path for patch in patches}
+    before = store.work_tree_paths(view.n)
+    if not (dirty or untracked or before):
+        return set()
+    lines = _derive(store, view.chain, view.ignored, dirty, patches)
+    lines.update(dict.fromkeys(sorted(untracked), WHOLE_UNCOMMITTED))
+    with store.transaction():
+        store.keep_work_tree(view.n, lines)
+    return dirty | untracked | before
+
+
+def _foreign_folders(git: Git) -> tuple[str, ...]:
+    """Submodules: repositories of their own, whose files this one knows nothing about."""
+    if not (git.work_tree / ".gitmodules").exists():
+        return ()
+    entries = git.run("ls-files", "--stage", "-z").split(b"\0")
+    folders = [entry.partition(b"\t")[2] for entry in entries if entry.startswith(b"160000 ")]
+    return tuple(_text(folder) + "/" for folder in folders)
+
+
+def _text(path: bytes) -> str:
+    return path.decode("utf-8", "surrogateescape")
+
+
+def _literal(text: str) -> str:
+    """A name in a pathspec, with its wildcards taken as they are."""
+    return "".join(f"\\{char}" if char in "*?[]\\" else char for char in text)

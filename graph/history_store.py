@@ -1,0 +1,429 @@
+"""The durable memory of history: commits, patches, and the lines of each work tree's files. One SQLite file.
+
+Commits and patches are facts that never change, shared by all work trees and branches of a repository; lines
+are derived from them for one work tree at one HEAD. All of it can be read from git again, so a file that is
+damaged, or of another version, is thrown away and said so in `rebuilt`. Runs no git; computes no attribution.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import sqlite3
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ctxsearch.graph.attribution import FileLines, Ints
+from ctxsearch.graph.node_history import CommitColumns, CommitFlag
+from ctxsearch.graph.patches import Change, Commit, Patch
+
+SCHEMA_VERSION = 1
+_HEAD_LAYER, _WORK_TREE_LAYER = 0, 1
+_BATCH = 500  # parameters per statement; SQLite's smallest limit is 999
+
+_SCHEMA = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE authors (n INTEGER PRIMARY KEY, email TEXT NOT NULL UNIQUE);
+CREATE TABLE commits (
+    n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, time INTEGER NOT NULL, author INTEGER NOT NULL,
+    name TEXT NOT NULL, subject TEXT NOT NULL, takes_back TEXT, flags INTEGER NOT NULL,
+    has_patches INTEGER NOT NULL
+);
+CREATE INDEX commits_subject ON commits (subject);
+CREATE INDEX commits_takes_back ON commits (takes_back) WHERE takes_back IS NOT NULL;
+CREATE TABLE paths (n INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE);
+CREATE TABLE patches (
+    commit_n INTEGER NOT NULL, path_n INTEGER NOT NULL, source_n INTEGER, change INTEGER NOT NULL,
+    hunks BLOB NOT NULL
+);
+CREATE INDEX patches_commit ON patches (commit_n);
+CREATE INDEX patches_path ON patches (path_n);
+CREATE INDEX patches_source ON patches (source_n) WHERE source_n IS NOT NULL;
+CREATE TABLE views (
+    n INTEGER PRIMARY KEY, git_dir BLOB NOT NULL UNIQUE, head TEXT NOT NULL, chain BLOB NOT NULL,
+    horizon TEXT NOT NULL, visible INTEGER NOT NULL, is_cut INTEGER NOT NULL, ignored TEXT NOT NULL
+);
+CREATE TABLE lines (
+    view_n INTEGER NOT NULL, path_n INTEGER NOT NULL, layer INTEGER NOT NULL,
+    owners BLOB NOT NULL, touches BLOB NOT NULL, rest INTEGER NOT NULL,
+    PRIMARY KEY (view_n, path_n, layer)
+) WITHOUT ROWID;
+"""
+
+_FIX = re.compile(r"\b(fix(e[sd]|ing)?|(bug|hot)-?fix(es)?|bugs?|regressions?|crash(e[sd])?)\b", re.IGNORECASE)
+_TICKET = re.compile(r"^\s*(fix(e[sd])?|close[sd]?|refs?)\s+#\d+\s*(--|:|,)\s*", re.IGNORECASE)
+_REVERT = re.compile(r'^Revert(?:ed)? "(.+)"(?: \(#\d+\))?$')
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """How far one work tree's lines have been derived."""
+
+    n: int
+    head: str
+    chain: Ints  # commit numbers, newest first, as deep as patches were read
+    horizon: str  # the horizon that `visible` was counted by
+    visible: int  # how many of the chain lie within the horizon
+    is_cut: bool  # the chain ends where the repository's history was cut off
+    ignored: tuple[str, ...]  # commits that the repository wants ignored, sorted
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPatch:
+    """A patch with its place in a chain."""
+
+    position: int
+    commit: int
+    patch: Patch
+
+
+class HistoryStore:
+    """One repository's history file. Used by one thread at a time; other processes may read meanwhile."""
+
+    def __init__(self, file: Path, connection: sqlite3.Connection, rebuilt: str | None) -> None:
+        self._file = file
+        self._db = connection
+        self.rebuilt = rebuilt  # why an older file was thrown away; None when it was not
+
+    @classmethod
+    def open(cls, file: Path) -> HistoryStore:
+        """Open or create it; a damaged file is replaced by an empty one."""
+        file.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            connection, problem = _connect(file), None
+            problem = _problem(connection)
+        except sqlite3.DatabaseError as error:
+            connection, problem = None, f"damaged: {error}"
+        if problem is None and connection is not None:
+            return cls(file, connection, None)
+        if connection is not None:
+            connection.close()
+        return cls(file, _create(file), problem if problem != "new" else None)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._db.close()
+
+    def start_over(self, reason: str) -> None:
+        """Throw everything away, as after damage that was met while reading."""
+        self._db.close()
+        self._db = _create(self._file)
+        self.rebuilt = reason
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All of it or nothing, also across a crash."""
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+
+    def keep_selection(self, selection: str) -> None:
+        """Patches are of the selected files alone: another selection makes them worthless."""
+        found = self._db.execute("SELECT value FROM meta WHERE key = 'selection'").fetchone()
+        if found == (selection,):
+            return
+        with self.transaction():
+            for table in ("patches", "views", "lines"):
+                self._db.execute(f"DELETE FROM {table}")  # noqa: S608 names from this line
+            self._db.execute("UPDATE commits SET has_patches = 0")
+            self._db.execute("INSERT OR REPLACE INTO meta VALUES ('selection', ?)", (selection,))
+
+    # commits and patches
+
+    def add_commits(self, commits: Iterable[Commit]) -> list[int]:
+        """Their numbers, new or known."""
+        return [self._add_commit(commit) for commit in commits]
+
+    def number(self, commit_id: str) -> int | None:
+        """The number of a commit, None when it is not known."""
+        row = self._db.execute("SELECT n FROM commits WHERE id = ?", (commit_id,)).fetchone()
+        return row[0] if row else None
+
+    def numbers(self, commit_ids: Iterable[str]) -> set[int]:
+        """The numbers of those that are known."""
+        return {number for number in map(self.number, commit_ids) if number is not None}
+
+    def commit(self, number: int) -> tuple[Commit, CommitFlag]:
+        """A commit by its number."""
+        id_, time, email, name, subject, flags = self._db.execute(
+            "SELECT id, time, email, name, subject, flags FROM commits JOIN authors ON authors.n = author "
+            "WHERE commits.n = ?",
+            (number,),
+        ).fetchone()
+        return Commit(id_, None, time, email, name, subject), CommitFlag(flags)
+
+    def columns(self) -> CommitColumns:
+        """The facts of all commits, by number."""
+        rows = self._db.execute("SELECT n, time, author, flags FROM commits ORDER BY n").fetchall()
+        table = np.array([(0, 0, 0, 0), *rows], np.int64)
+        size = int(table[-1, 0]) + 1
+        times, authors, flags = np.zeros(size, np.int64), np.zeros(size, np.int32), np.zeros(size, np.uint8)
+        times[table[:, 0]], authors[table[:, 0]], flags[table[:, 0]] = table[:, 1], table[:, 2], table[:, 3]
+        return CommitColumns(times, authors, flags)
+
+    def reverts(self) -> list[tuple[int, int]]:
+        """Pairs (revert, what it may have taken back), by subject."""
+        return self._db.execute(
+            "SELECT r.n, c.n FROM commits r JOIN commits c ON c.subject = r.takes_back "
+            "WHERE r.takes_back IS NOT NULL ORDER BY r.n, c.n"
+        ).fetchall()
+
+    def without_patches(self, numbers: Iterable[int]) -> set[int]:
+        """Those of the commits whose patches have not been read."""
+        lacking = {row[0] for row in self._db.execute("SELECT n FROM commits WHERE NOT has_patches")}
+        return lacking.intersection(numbers)
+
+    def add_patches(self, commit: int, patches: Sequence[Patch], flags: CommitFlag) -> None:
+        """What a commit changed, and what that says about it."""
+        rows = [
+            (
+                commit,
+                self._path(patch.path),
+                None if patch.source is None else self._path(patch.source),
+                int(patch.change),
+                patch.hunks.tobytes(),
+            )
+            for patch in patches
+        ]
+        self._db.execute("DELETE FROM patches WHERE commit_n = ?", (commit,))
+        self._db.executemany("INSERT INTO patches VALUES (?, ?, ?, ?, ?)", rows)
+        if flags:
+            self._db.execute("UPDATE commits SET flags = flags | ? WHERE n = ?", (int(flags), commit))
+
+    def mark_read(self, numbers: Iterable[int]) -> None:
+        """The patches of these commits are complete."""
+        self._db.executemany("UPDATE commits SET has_patches = 1 WHERE n = ?", [(n,) for n in numbers])
+
+    def all_patches(self, positions: Ints) -> list[StoredPatch]:
+        """All patches of a chain, in its order; `positions` is by commit number, negative when not in it."""
+        rows = self._db.execute("SELECT commit_n, path_n, source_n, change, hunks FROM patches ORDER BY rowid")
+        return self._stored(rows, positions, self._all_paths())
+
+    def patches_of(self, paths: Iterable[bytes], positions: Ints) -> list[StoredPatch]:
+        """The patches of a chain that these paths' lines come from, with all that renames lead to."""
+        names = self._all_paths()
+        numbers = {name: number for number, name in names.items()}
+        wanted = {numbers[path] for path in paths if path in numbers}
+        found: dict[int, tuple[int, int, int | None, int, bytes]] = {}
+        done: set[int] = set()
+        while wanted:
+            done |= wanted
+            rows = [row for batch in _batches(sorted(wanted)) for row in self._touching(batch)]
+            found.update({row[0]: row[1:] for row in rows})
+            sources = {row[3] for row in rows if row[3] is not None and row[2] in wanted}
+            wanted = sources - done
+        return self._stored((found[rowid] for rowid in sorted(found)), positions, names)
+
+    def paths_touched_by(self, numbers: Iterable[int]) -> set[bytes]:
+        """The paths in these commits' patches, old names included."""
+        touched: set[bytes] = set()
+        for batch in _batches(sorted(numbers)):
+            marks = ",".join("?" * len(batch))
+            touched.update(
+                row[0]
+                for row in self._db.execute(
+                    f"SELECT path FROM paths WHERE n IN (SELECT path_n FROM patches WHERE commit_n IN ({marks})"  # noqa: S608 marks only
+                    f" UNION SELECT source_n FROM patches WHERE commit_n IN ({marks}))",
+                    (*batch, *batch),
+                )
+            )
+        return touched
+
+    # views and lines
+
+    def view(self, git_dir: Path) -> View | None:
+        """How far a work tree's lines have been derived; None when they have not."""
+        row = self._db.execute(
+            "SELECT n, head, chain, horizon, visible, is_cut, ignored FROM views WHERE git_dir = ?",
+            (_path_bytes(git_dir),),
+        ).fetchone()
+        if row is None:
+            return None
+        n, head, chain, horizon, visible, is_cut, ignored = row
+        return View(n, head, np.frombuffer(chain, np.int32), horizon, visible, bool(is_cut), tuple(ignored.split()))
+
+    def keep_view(self, git_dir: Path, view: View, lines: dict[bytes, FileLines], gone: Iterable[bytes] | None) -> None:
+        """Replace what was derived: all of it when `gone` is None, else `gone` and the paths of `lines`."""
+        self._db.execute(
+            "INSERT INTO views (git_dir, head, chain, horizon, visible, is_cut, ignored) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (git_dir) DO UPDATE SET head = excluded.head, "
+            "chain = excluded.chain, horizon = excluded.horizon, visible = excluded.visible, "
+            "is_cut = excluded.is_cut, ignored = excluded.ignored",
+            (
+                _path_bytes(git_dir),
+                view.head,
+                view.chain.astype(np.int32).tobytes(),
+                view.horizon,
+                view.visible,
+                view.is_cut,
+                " ".join(view.ignored),
+            ),
+        )
+        (number,) = self._db.execute("SELECT n FROM views WHERE git_dir = ?", (_path_bytes(git_dir),)).fetchone()
+        self._replace_lines(number, _HEAD_LAYER, lines, gone)
+
+    def keep_work_tree(self, view_n: int, lines: dict[bytes, FileLines]) -> None:
+        """Replace the lines of files that differ from HEAD."""
+        self._replace_lines(view_n, _WORK_TREE_LAYER, lines, None)
+
+    def lines(self, view_n: int) -> dict[str, FileLines]:
+        """The lines of all files about which something is known; the work tree's where it differs."""
+        rows = self._db.execute(
+            "SELECT path, owners, touches, rest FROM lines JOIN paths ON paths.n = path_n "
+            "WHERE view_n = ? ORDER BY layer",
+            (view_n,),
+        )
+        return {
+            path.decode("utf-8", "surrogateescape"): _decoded(owners, touches, rest)
+            for path, owners, touches, rest in rows
+        }
+
+    def work_tree_paths(self, view_n: int) -> set[bytes]:
+        """Files that differed from HEAD when last looked at."""
+        rows = self._db.execute(
+            "SELECT path FROM lines JOIN paths ON paths.n = path_n WHERE view_n = ? AND layer = ?",
+            (view_n, _WORK_TREE_LAYER),
+        )
+        return {row[0] for row in rows}
+
+    def _replace_lines(
+        self, view_n: int, layer: int, lines: dict[bytes, FileLines], gone: Iterable[bytes] | None
+    ) -> None:
+        if gone is None:
+            self._db.execute("DELETE FROM lines WHERE view_n = ? AND layer = ?", (view_n, layer))
+        else:
+            self._db.executemany(
+                "DELETE FROM lines WHERE view_n = ? AND layer = ? AND path_n = ?",
+                [(view_n, layer, self._path(path)) for path in sorted(gone)],
+            )
+        self._db.executemany(
+            "INSERT OR REPLACE INTO lines VALUES (?, ?, ?, ?, ?, ?)",
+            [(view_n, self._path(path), layer, *_encoded(file), file.rest) for path, file in sorted(lines.items())],
+        )
+
+    def _add_commit(self, commit: Commit) -> int:
+        if (known := self.number(commit.id)) is not None:
+            return known
+        takes_back = _REVERT.match(commit.subject)
+        cursor = self._db.execute(
+            "INSERT INTO commits (id, time, author, name, subject, takes_back, flags, has_patches) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, 0)",
+            (
+                commit.id,
+                commit.time,
+                self._author(commit.email),
+                commit.name,
+                commit.subject,
+                takes_back[1] if takes_back else None,
+                int(_flags(commit.subject)),
+            ),
+        )
+        assert cursor.lastrowid is not None
+        return cursor.lastrowid
+
+    def _author(self, email: str) -> int:
+        self._db.execute("INSERT OR IGNORE INTO authors (email) VALUES (?)", (email,))
+        number: int = self._db.execute("SELECT n FROM authors WHERE email = ?", (email,)).fetchone()[0]
+        return number
+
+    def _path(self, path: bytes) -> int:
+        row = self._db.execute("SELECT n FROM paths WHERE path = ?", (path,)).fetchone()
+        if row is None:
+            row = (self._db.execute("INSERT INTO paths (path) VALUES (?)", (path,)).lastrowid,)
+        number: int = row[0]
+        return number
+
+    def _all_paths(self) -> dict[int, bytes]:
+        return dict(self._db.execute("SELECT n, path FROM paths"))
+
+    def _touching(self, paths: Sequence[int]) -> list[tuple[int, int, int, int | None, int, bytes]]:
+        marks = ",".join("?" * len(paths))
+        return self._db.execute(
+            f"SELECT rowid, commit_n, path_n, source_n, change, hunks FROM patches WHERE path_n IN ({marks}) "  # noqa: S608 marks only
+            "UNION SELECT rowid, commit_n, path_n, source_n, change, hunks FROM patches "
+            f"WHERE source_n IN ({marks})",
+            (*paths, *paths),
+        ).fetchall()
+
+    def _stored(
+        self,
+        rows: Iterable[tuple[int, int, int | None, int, bytes]],
+        positions: Ints,
+        names: dict[int, bytes],
+    ) -> list[StoredPatch]:
+        found = []
+        place = positions.tolist()
+        for commit, path, source, change, hunks in rows:
+            if place[commit] >= 0:
+                old = None if source is None else names[source]
+                patch = Patch(names[path], old, Change(change), array("i", hunks))
+                found.append(StoredPatch(place[commit], commit, patch))
+        found.sort(key=lambda stored: stored.position)  # stable: a commit's patches stay in git's order
+        return found
+
+
+def _connect(file: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(file, timeout=30, isolation_level=None, check_same_thread=False)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA cache_size = -32000")
+    return connection
+
+
+def _problem(connection: sqlite3.Connection) -> str | None:
+    """Why the file cannot be used; "new" for one that was just made."""
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version == 0 and not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+        return "new"
+    if version != SCHEMA_VERSION:
+        return f"of format {version}, not {SCHEMA_VERSION}"
+    verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+    return None if verdict == "ok" else f"damaged: {verdict}"
+
+
+def _create(file: Path) -> sqlite3.Connection:
+    for suffix in ("", "-wal", "-shm"):
+        file.with_name(file.name + suffix).unlink(missing_ok=True)
+    connection = _connect(file)
+    connection.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
+    return connection
+
+
+def _flags(subject: str) -> CommitFlag:
+    flags = CommitFlag.NONE
+    if _FIX.search(_TICKET.sub("", subject)):  # "Fixed #1 -- Added x" closes a ticket: no fix by that alone
+        flags |= CommitFlag.FIX
+    if subject.startswith("Revert"):
+        flags |= CommitFlag.REVERT
+    return flags
+
+
+def _encoded(file: FileLines) -> tuple[bytes, bytes]:
+    """Owners as runs (owner, length); touches as they are."""
+    owners = file.owners
+    begins = np.flatnonzero(np.concatenate(([True], owners[1:] != owners[:-1]))) if len(owners) else owners
+    lengths = np.diff(np.append(begins, len(owners)))
+    runs = np.column_stack((owners[begins], lengths)).astype(np.int32)
+    return runs.tobytes(), file.touches.tobytes()
+
+
+def _decoded(owners: bytes, touches: bytes, rest: int) -> FileLines:
+    runs = np.frombuffer(owners, np.int32).reshape(-1, 2)
+    return FileLines(np.repeat(runs[:, 0], runs[:, 1]), np.frombuffer(touches, np.int32).reshape(-1, 3), rest)
+
+
+def _batches(numbers: Sequence[int]) -> Iterator[Sequence[int]]:
+    for begin in range(0, len(numbers), _BATCH):
+        yield numbers[begin : begin + _BATCH]
+
+
+def _path_bytes(path: Path) -> bytes:
+    return str(path).encode("utf-8", "surrogateescape")
