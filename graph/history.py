@@ -8,7 +8,7 @@ Facts about commits are shared by all branches and work trees; only the derived 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
@@ -38,9 +38,10 @@ from ctxsearch.graph.node_history import (
     Source,
     positions_by_number,
 )
-from ctxsearch.graph.patches import Commit, Patch, read_chain, read_patches, read_work_tree_patches
+from ctxsearch.graph.patches import Commit, Patch, read_chain, read_patches, read_work_tree
 
 __all__ = [
+    "BulkRule",
     "History",
     "HistoryStore",
     "Horizon",
@@ -56,9 +57,6 @@ __all__ = [
 ]
 
 DAY = 86_400
-BULK_FILES = 100  # a commit that touches fewer files is never bulk
-BULK_SHARE = 0.01  # of the selected files
-BULK_MEDIAN_LINES = 10  # removed and added, per file: more is work, not reshaping
 IGNORE_REVS = ".git-blame-ignore-revs"
 COMMITS_PER_TRANSACTION = 2_000  # an interrupted first pass goes on from here
 WHOLE_UNCOMMITTED = FileLines(NO_LINES, NO_TOUCHES, WORK_TREE)
@@ -83,6 +81,29 @@ class Horizon:
 
 
 @dataclass(frozen=True, slots=True)
+class BulkRule:
+    """Which commits only reshape lines, so that these keep the owner they had before."""
+
+    files: int = 100  # touched at least
+    share: float = 0.01  # of the selected files, at least
+    median_lines: int = 10  # removed and added per file, at most: more is work, not reshaping
+    listed: bool = True  # also those in the repository's own `.git-blame-ignore-revs`
+
+    @staticmethod
+    def never() -> BulkRule:
+        """Every commit owns what it writes, as in plain `git blame`."""
+        return BulkRule(files=1 << 62, listed=False)
+
+    def matches(self, patches: Sequence[Patch], selected_files: Callable[[], int]) -> bool:
+        """Whether a commit is bulk by its size; the second argument is only asked when it matters."""
+        if len(patches) < self.files:
+            return False
+        if median(patch.changed_lines() for patch in patches) > self.median_lines:
+            return False
+        return len(patches) >= self.share * selected_files()
+
+
+@dataclass(frozen=True, slots=True)
 class Selection:
     """Which files' history is read, as suffixes with their dot, and names; empty is every file.
 
@@ -101,6 +122,15 @@ class Selection:
         """Whether a path is selected."""
         name = path.rpartition(b"/")[2].decode("utf-8", "surrogateescape")
         return not (self.suffixes or self.names) or name.endswith(self.suffixes) or name in self.names
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What is read: part of what makes two histories comparable."""
+
+    selection: Selection
+    horizon: Horizon
+    bulk: BulkRule
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,16 +155,24 @@ def refresh(
     store: HistoryStore,
     selection: Selection | None = None,
     horizon: Horizon | None = None,
+    previous: History | None = None,
+    *,
+    bulk: BulkRule | None = None,
+    at: str | None = None,
 ) -> Refreshed:
-    """Bring the store up to HEAD and the work tree; raises GitError when git cannot be read at all."""
-    selection, horizon = selection or Selection(), horizon or Horizon()
+    """Bring the store up to HEAD and the work tree; raises GitError when git cannot be read at all.
+
+    `previous`, if it is what the last call returned, only spares reading unchanged lines from the store.
+    `at` is a commit to take for HEAD, without the work tree: to look at how things were.
+    """
+    scope = Scope(selection or Selection(), horizon or Horizon(), bulk or BulkRule())
     try:
-        return _refresh(git, store, selection, horizon)
+        return _refresh(git, store, scope, previous, at)
     except sqlite3.OperationalError:
         raise  # a full disk or a lock: nothing is wrong with what is stored
     except sqlite3.DatabaseError as error:
         store.start_over(f"damaged: {error}")
-        return _refresh(git, store, selection, horizon)
+        return _refresh(git, store, scope, None, at)
 
 
 def describe(history: History, store: HistoryStore, nodes: NodeHistories, index: int, path: str) -> NodeHistory:
@@ -166,20 +204,24 @@ def _named(history: History, store: HistoryStore, number: int, position: int) ->
     return store.commit(number)[0] if in_chain and number > 0 else None
 
 
-def _refresh(git: Git, store: HistoryStore, selection: Selection, horizon: Horizon) -> Refreshed:
-    store.keep_selection("\n".join(selection.pathspecs()))
-    head = git.head()
+def _refresh(git: Git, store: HistoryStore, scope: Scope, previous: History | None, at: str | None) -> Refreshed:
+    store.keep_selection("\n".join((*scope.selection.pathspecs(), str(scope.bulk))))
+    head = at or git.head()
     if head is None:
         return Refreshed(_unborn(git), None, 0, store.rebuilt)
     before = store.view(git.git_dir)
-    ignored = _ignored_commits(git, head)
-    if before is None or (before.head, before.horizon, before.ignored) != (head, str(horizon), ignored):
-        view, changed, commits_read = _follow(git, store, selection, horizon, before, head, ignored)
+    ignored = _ignored_commits(git, head) if scope.bulk.listed else ()
+    if before is None or (before.head, before.horizon, before.ignored) != (head, str(scope.horizon), ignored):
+        view, changed, commits_read = _follow(git, store, scope, before, head, ignored)
     else:
         view, changed, commits_read = before, set(), 0
-    changed_by_work_tree = _lay_work_tree(git, store, selection, view)
-    paths = None if changed is None else frozenset(map(_text, changed | changed_by_work_tree))
-    return Refreshed(_load(git, store, view), paths, commits_read, store.rebuilt)
+    columns = store.columns()
+    dirty = _lay_work_tree(git, store, scope.selection, view, columns) if at is None else _lay_nothing(store, view)
+    known = previous if previous and before and previous.version == before.version else None
+    paths = None if changed is None else changed | dirty
+    history = _load(git, store, columns, known, paths)
+    texts = None if paths is None else frozenset(map(_text, paths))
+    return Refreshed(history, texts, commits_read, store.rebuilt)
 
 
 def _unborn(git: Git) -> History:
@@ -194,12 +236,15 @@ def _unborn(git: Git) -> History:
         {},
         WHOLE_UNCOMMITTED,
         _foreign_folders(git),
-        plain._positions,
+        _positions=plain._positions,
     )
 
 
-def _load(git: Git, store: HistoryStore, view: View) -> History:
-    columns = store.columns()
+def _load(
+    git: Git, store: HistoryStore, columns: CommitColumns, known: History | None, changed: set[bytes] | None
+) -> History:
+    view = store.view(git.git_dir)
+    assert view is not None
     chain = view.chain[: view.visible]
     _mark_reverted(store, columns, chain)
     is_cut = view.is_cut and view.visible == len(view.chain)
@@ -209,11 +254,24 @@ def _load(git: Git, store: HistoryStore, view: View) -> History:
         chain,
         _clamped(columns, chain),
         columns,
-        store.lines(view.n),
+        _load_lines(store, view, known, changed),
         NOTHING_KNOWN,
         _foreign_folders(git),
+        view.version,
         positions_by_number(chain, len(columns.times) - 1),
     )
+
+
+def _load_lines(
+    store: HistoryStore, view: View, known: History | None, changed: set[bytes] | None
+) -> Mapping[str, FileLines]:
+    if known is None or changed is None:
+        return store.lines(view.n)
+    if not changed:
+        return known.files
+    gone = set(map(_text, changed))
+    kept = {path: lines for path, lines in known.files.items() if path not in gone}
+    return kept | store.lines_of(view.n, sorted(changed))
 
 
 def _clamped(columns: CommitColumns, chain: Ints) -> Longs:
@@ -239,8 +297,7 @@ def _mark_reverted(store: HistoryStore, columns: CommitColumns, chain: Ints) -> 
 def _follow(
     git: Git,
     store: HistoryStore,
-    selection: Selection,
-    horizon: Horizon,
+    scope: Scope,
     before: View | None,
     head: str,
     ignored: tuple[str, ...],
@@ -250,21 +307,22 @@ def _follow(
     The second value is the paths that changed, None for all: those touched by a commit that entered or left
     the chain or its visible part.
     """
-    known = before.chain if before is not None else NO_LINES
+    known, horizon = before.chain if before is not None else NO_LINES, scope.horizon
     chain, is_cut = _read_whole_chain(git, store, horizon, head, known)
-    commits_read = _read_missing(git, store, selection, chain)
+    commits_read = _read_missing(git, store, scope, chain)
     unread = store.without_patches(chain.tolist())
     if unread:  # a partial clone: go as far as there are objects
         is_cut, chain = True, chain[: next(i for i, n in enumerate(chain.tolist()) if n in unread)]
-    visible = horizon.reach(_clamped(store.columns(), chain))
+    columns = store.columns()
+    visible = horizon.reach(_clamped(columns, chain))
     view = View(before.n if before else 0, head, chain, str(horizon), visible, is_cut, ignored)
     flipped = set(ignored).symmetric_difference(before.ignored) if before else set()
     with store.transaction():
         if before is None or store.numbers(flipped) & set(chain.tolist()):
-            lines, affected = _derive_all(store, chain, ignored), None
+            lines, affected = _derive_all(store, columns, chain, ignored), None
         else:
             affected = store.paths_touched_by(_differing(chain, before.chain))
-            lines = _derive(store, chain, ignored, affected)
+            lines = _derive(store, columns, chain, ignored, affected)
         store.keep_view(git.git_dir, view, lines, affected)
     kept = store.view(git.git_dir)
     assert kept is not None
@@ -275,8 +333,7 @@ def _follow(
 
 
 def _differing(chain: Ints, other: Ints) -> list[int]:
-    numbers: list[int] = np.setxor1d(chain, other).tolist()
-    return numbers
+    return sorted(set(chain.tolist()).symmetric_difference(other.tolist()))
 
 
 def _read_whole_chain(git: Git, store: HistoryStore, horizon: Horizon, head: str, known: Ints) -> tuple[Ints, bool]:
@@ -335,7 +392,7 @@ def _grafts(git: Git) -> frozenset[str]:
     return frozenset((git.common_dir / "shallow").read_text().split())
 
 
-def _read_missing(git: Git, store: HistoryStore, selection: Selection, chain: Ints) -> int:
+def _read_missing(git: Git, store: HistoryStore, scope: Scope, chain: Ints) -> int:
     """Read the patches of the commits that have none yet; how many commits that were."""
     lacking = store.without_patches(chain.tolist())
     total = 0
@@ -344,11 +401,11 @@ def _read_missing(git: Git, store: HistoryStore, selection: Selection, chain: In
             numbers = list(run)
             older = numbers[-1][0] + 1
             boundary = store.commit(int(chain[older]))[0].id if older < len(chain) else None
-            total += _read_run(git, store, selection, [number for _, number in numbers], boundary)
+            total += _read_run(git, store, scope, [number for _, number in numbers], boundary)
     return total
 
 
-def _read_run(git: Git, store: HistoryStore, selection: Selection, numbers: list[int], boundary: str | None) -> int:
+def _read_run(git: Git, store: HistoryStore, scope: Scope, numbers: list[int], boundary: str | None) -> int:
     """Read the patches of neighbouring commits, newest first, a batch per transaction."""
     newest, oldest = store.commit(numbers[0])[0].id, store.commit(numbers[-1])[0].id
     older = boundary or _first_parent(git, oldest)
@@ -356,10 +413,10 @@ def _read_run(git: Git, store: HistoryStore, selection: Selection, numbers: list
     done = 0
     batch: list[tuple[int, list[Patch], CommitFlag]] = []
     try:
-        for id_, patches in read_patches(git, newest, older, selection.pathspecs()):
+        for id_, patches in read_patches(git, newest, older, scope.selection.pathspecs()):
             number = store.number(id_)
             assert number is not None
-            batch.append((number, patches, _bulk_flag(git, selection, id_, patches)))
+            batch.append((number, patches, _bulk_flag(git, scope, id_, patches)))
             if len(batch) >= COMMITS_PER_TRANSACTION:
                 done = _keep_batch(store, batch, numbers, done, place[number] + 1)
                 batch = []
@@ -399,13 +456,12 @@ def _lacks_objects(git: Git) -> bool:
     return True
 
 
-def _bulk_flag(git: Git, selection: Selection, commit: str, patches: list[Patch]) -> CommitFlag:
-    """Bulk: very many files, little in each. Additions and deletions of whole files are not reshaping."""
-    if len(patches) < BULK_FILES or median(patch.changed_lines() for patch in patches) > BULK_MEDIAN_LINES:
-        return CommitFlag.NONE
-    tree = git.run("ls-tree", "-r", "-z", "--name-only", commit).split(b"\0")
-    files = sum(map(selection.holds, tree))
-    return CommitFlag.BULK if len(patches) >= BULK_SHARE * files else CommitFlag.NONE
+def _bulk_flag(git: Git, scope: Scope, commit: str, patches: list[Patch]) -> CommitFlag:
+    def selected_files() -> int:
+        tree = git.run("ls-tree", "-r", "-z", "--name-only", commit).split(b"\0")
+        return sum(scope.selection.holds(path) for path in tree if path)
+
+    return CommitFlag.BULK if scope.bulk.matches(patches, selected_files) else CommitFlag.NONE
 
 
 def _ignored_commits(git: Git, head: str) -> tuple[str, ...]:
@@ -421,12 +477,15 @@ def _ignored_commits(git: Git, head: str) -> tuple[str, ...]:
 # deriving lines
 
 
-def _derive_all(store: HistoryStore, chain: Ints, ignored: tuple[str, ...]) -> dict[bytes, FileLines]:
-    return _replay(store, store.all_patches(_places(store, chain)), ignored).finish()
+def _derive_all(
+    store: HistoryStore, columns: CommitColumns, chain: Ints, ignored: tuple[str, ...]
+) -> dict[bytes, FileLines]:
+    return _replay(store, columns, store.all_patches(_places(columns, chain)), ignored).finish()
 
 
 def _derive(
     store: HistoryStore,
+    columns: CommitColumns,
     chain: Ints,
     ignored: tuple[str, ...],
     paths: set[bytes],
@@ -435,29 +494,30 @@ def _derive(
     """The lines of some paths, from their own patches alone; `newest` are the work tree's."""
     newest = list(newest)
     wanted = paths | {patch.source for patch in newest if patch.source is not None}
-    patches = store.patches_of(wanted, _places(store, chain))
-    found = _replay(store, patches, ignored, newest).finish()
+    patches = store.patches_of(wanted, _places(columns, chain))
+    found = _replay(store, columns, patches, ignored, newest).finish()
     return {path: found[path] for path in sorted(paths) if path in found}
 
 
 def _replay(
     store: HistoryStore,
+    columns: CommitColumns,
     patches: list[StoredPatch],
     ignored: tuple[str, ...],
     newest: Iterable[Patch] = (),
 ) -> Replay:
     replay = Replay()
     replay.apply(WORK_TREE, newest)
-    bulk = store.columns().flags & int(CommitFlag.BULK) > 0
+    bulk = columns.flags & int(CommitFlag.BULK) > 0
     bulk[sorted(store.numbers(ignored))] = True
     for number, group in groupby(patches, key=attrgetter("commit")):
         replay.apply(number, (stored.patch for stored in group), passes_through=bool(bulk[number]))
     return replay
 
 
-def _places(store: HistoryStore, chain: Ints) -> Ints:
+def _places(columns: CommitColumns, chain: Ints) -> Ints:
     """Position in the chain by commit number; -1 when not in it."""
-    places = np.full(len(store.columns().times), -1, np.int32)
+    places = np.full(len(columns.times), -1, np.int32)
     places[chain] = np.arange(len(chain), dtype=np.int32)
     return places
 
@@ -465,20 +525,29 @@ def _places(store: HistoryStore, chain: Ints) -> Ints:
 # the work tree
 
 
-def _lay_work_tree(git: Git, store: HistoryStore, selection: Selection, view: View) -> set[bytes]:
+def _lay_work_tree(
+    git: Git, store: HistoryStore, selection: Selection, view: View, columns: CommitColumns
+) -> set[bytes]:
     """Derive the lines of files that differ from HEAD; the paths that differ now or did before."""
-    patches = read_work_tree_patches(git, selection.pathspecs())
-    listed = git.run("ls-files", "-z", "--others", "--exclude-standard", "--", *selection.pathspecs())
-    untracked = {path for path in listed.split(b"\0") if path}
+    patches, untracked = read_work_tree(git, selection.pathspecs())
     dirty = {patch.path for patch in patches}
     before = store.work_tree_paths(view.n)
     if not (dirty or untracked or before):
         return set()
-    lines = _derive(store, view.chain, view.ignored, dirty, patches)
+    lines = _derive(store, columns, view.chain, view.ignored, dirty, patches)
     lines.update(dict.fromkeys(sorted(untracked), WHOLE_UNCOMMITTED))
     with store.transaction():
         store.keep_work_tree(view.n, lines)
     return dirty | untracked | before
+
+
+def _lay_nothing(store: HistoryStore, view: View) -> set[bytes]:
+    """Forget the work tree's lines; the paths that had some."""
+    before = store.work_tree_paths(view.n)
+    if before:
+        with store.transaction():
+            store.keep_work_tree(view.n, {})
+    return before
 
 
 def _foreign_folders(git: Git) -> tuple[str, ...]:

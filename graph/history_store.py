@@ -45,7 +45,8 @@ CREATE INDEX patches_path ON patches (path_n);
 CREATE INDEX patches_source ON patches (source_n) WHERE source_n IS NOT NULL;
 CREATE TABLE views (
     n INTEGER PRIMARY KEY, git_dir BLOB NOT NULL UNIQUE, head TEXT NOT NULL, chain BLOB NOT NULL,
-    horizon TEXT NOT NULL, visible INTEGER NOT NULL, is_cut INTEGER NOT NULL, ignored TEXT NOT NULL
+    horizon TEXT NOT NULL, visible INTEGER NOT NULL, is_cut INTEGER NOT NULL, ignored TEXT NOT NULL,
+    version INTEGER NOT NULL
 );
 CREATE TABLE lines (
     view_n INTEGER NOT NULL, path_n INTEGER NOT NULL, layer INTEGER NOT NULL,
@@ -53,6 +54,8 @@ CREATE TABLE lines (
     PRIMARY KEY (view_n, path_n, layer)
 ) WITHOUT ROWID;
 """
+
+_SELECT_LINES = "SELECT path, owners, touches, rest FROM lines JOIN paths ON paths.n = path_n"
 
 _FIX = re.compile(r"\b(fix(e[sd]|ing)?|(bug|hot)-?fix(es)?|bugs?|regressions?|crash(e[sd])?)\b", re.IGNORECASE)
 _TICKET = re.compile(r"^\s*(fix(e[sd])?|close[sd]?|refs?)\s+#\d+\s*(--|:|,)\s*", re.IGNORECASE)
@@ -70,6 +73,7 @@ class View:
     visible: int  # how many of the chain lie within the horizon
     is_cut: bool  # the chain ends where the repository's history was cut off
     ignored: tuple[str, ...]  # commits that the repository wants ignored, sorted
+    version: int = 0  # raised whenever the view or its lines change
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,21 +246,22 @@ class HistoryStore:
     def view(self, git_dir: Path) -> View | None:
         """How far a work tree's lines have been derived; None when they have not."""
         row = self._db.execute(
-            "SELECT n, head, chain, horizon, visible, is_cut, ignored FROM views WHERE git_dir = ?",
+            "SELECT n, head, chain, horizon, visible, is_cut, ignored, version FROM views WHERE git_dir = ?",
             (_path_bytes(git_dir),),
         ).fetchone()
         if row is None:
             return None
-        n, head, chain, horizon, visible, is_cut, ignored = row
-        return View(n, head, np.frombuffer(chain, np.int32), horizon, visible, bool(is_cut), tuple(ignored.split()))
+        n, head, chain, horizon, visible, is_cut, ignored, version = row
+        numbers = np.frombuffer(chain, np.int32)
+        return View(n, head, numbers, horizon, visible, bool(is_cut), tuple(ignored.split()), version)
 
     def keep_view(self, git_dir: Path, view: View, lines: dict[bytes, FileLines], gone: Iterable[bytes] | None) -> None:
         """Replace what was derived: all of it when `gone` is None, else `gone` and the paths of `lines`."""
         self._db.execute(
-            "INSERT INTO views (git_dir, head, chain, horizon, visible, is_cut, ignored) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (git_dir) DO UPDATE SET head = excluded.head, "
+            "INSERT INTO views (git_dir, head, chain, horizon, visible, is_cut, ignored, version) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, 1) ON CONFLICT (git_dir) DO UPDATE SET head = excluded.head, "
             "chain = excluded.chain, horizon = excluded.horizon, visible = excluded.visible, "
-            "is_cut = excluded.is_cut, ignored = excluded.ignored",
+            "is_cut = excluded.is_cut, ignored = excluded.ignored, version = version + 1",
             (
                 _path_bytes(git_dir),
                 view.head,
@@ -273,18 +278,23 @@ class HistoryStore:
     def keep_work_tree(self, view_n: int, lines: dict[bytes, FileLines]) -> None:
         """Replace the lines of files that differ from HEAD."""
         self._replace_lines(view_n, _WORK_TREE_LAYER, lines, None)
+        self._db.execute("UPDATE views SET version = version + 1 WHERE n = ?", (view_n,))
 
     def lines(self, view_n: int) -> dict[str, FileLines]:
         """The lines of all files about which something is known; the work tree's where it differs."""
-        rows = self._db.execute(
-            "SELECT path, owners, touches, rest FROM lines JOIN paths ON paths.n = path_n "
-            "WHERE view_n = ? ORDER BY layer",
-            (view_n,),
-        )
-        return {
-            path.decode("utf-8", "surrogateescape"): _decoded(owners, touches, rest)
-            for path, owners, touches, rest in rows
-        }
+        rows = self._db.execute(f"{_SELECT_LINES} WHERE view_n = ? ORDER BY layer", (view_n,))
+        return {path.decode("utf-8", "surrogateescape"): _decoded(*file) for path, *file in rows}
+
+    def lines_of(self, view_n: int, paths: Iterable[bytes]) -> dict[str, FileLines]:
+        """The same for some paths."""
+        found = {}
+        for path in paths:
+            row = self._db.execute(
+                f"{_SELECT_LINES} WHERE view_n = ? AND path = ? ORDER BY layer DESC LIMIT 1", (view_n, path)
+            ).fetchone()
+            if row is not None:
+                found[path.decode("utf-8", "surrogateescape")] = _decoded(*row[1:])
+        return found
 
     def work_tree_paths(self, view_n: int) -> set[bytes]:
         """Files that differed from HEAD when last looked at."""

@@ -131,6 +131,7 @@ class History:
     files: Mapping[str, FileLines] = field(repr=False)  # files without an entry have the default
     default: FileLines = NOTHING_KNOWN
     foreign: tuple[str, ...] = ()  # folders that are repositories of their own, ending in '/'
+    version: int = -1  # of the stored lines that this was read from
     _positions: Ints = field(default_factory=lambda: np.empty(0, np.int32), repr=False)
 
     @property

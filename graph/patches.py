@@ -87,11 +87,16 @@ def read_patches(
         yield held
 
 
-def read_work_tree_patches(git: Git, pathspecs: tuple[str, ...]) -> list[Patch]:
-    """What the work tree changes against HEAD, staged or not; untracked files are not in it."""
+def read_work_tree(git: Git, pathspecs: tuple[str, ...]) -> tuple[list[Patch], set[bytes]]:
+    """What the work tree changes against HEAD, staged or not, and the untracked files that none ignores."""
+    options = ("--porcelain=v2", "-z", "--untracked-files=all", "--no-renames")
+    entries = git.run("status", *options, "--", *pathspecs).split(b"\0")
+    untracked = {entry[2:] for entry in entries if entry.startswith(b"? ")}
+    if not any(entry.startswith((b"1 ", b"2 ", b"u ")) for entry in entries):
+        return [], untracked
     with git.stream("diff", *DIFF_OPTIONS, "HEAD", "--", *pathspecs) as reader:
         found = list(_parse_log(io.BytesIO(_MARK + b"\n\n"), reader))
-    return [patch for _, patches in found for patch in patches]
+    return [patch for _, patches in found for patch in patches], untracked
 
 
 def _commit(line: bytes) -> Commit:

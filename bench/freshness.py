@@ -1,0 +1,212 @@
+"""How exact and how costly the history of nodes is: against `git blame --first-parent` and `git log`.
+
+    python bench/freshness.py REPO --sample 300 [--json]
+
+`agreement`: share of sampled nodes whose last-touching commit is the one that blame gives (a node older than
+the horizon agrees when blame puts it there too). Plain blame knows no bulk commits, so for this comparison
+attribution does not pass through them. `cost_ratio`: CPU time of a first pass into an empty store
+to that of `git log --first-parent -m -p -U0` over the same commits and files, printing to nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import resource
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from ctxsearch.graph.git import Git, GitError
+from ctxsearch.graph.history import BulkRule, History, HistoryStore, Horizon, NodeRanges, Refreshed, Selection, refresh
+from ctxsearch.graph.node_history import WORK_TREE
+from ctxsearch.indexer.languages import LANGUAGES
+from ctxsearch.indexer.parse import parse
+
+Value = TypeVar("Value")
+SHOWN_DISAGREEMENTS = 20
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """A node where blame says otherwise."""
+
+    path: str
+    start_line: int
+    end_line: int
+    ours: str
+    blame: str
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a step took, this process and its children."""
+
+    wall_s: float
+    python_s: float
+    git_s: float
+
+    @property
+    def cpu_s(self) -> float:
+        return self.python_s + self.git_s
+
+
+def cpu(who: int) -> float:
+    usage = resource.getrusage(who)
+    return usage.ru_utime + usage.ru_stime
+
+
+def measured(step: Callable[[], Value]) -> tuple[Value, Cost]:
+    wall, python, git = time.perf_counter(), cpu(resource.RUSAGE_SELF), cpu(resource.RUSAGE_CHILDREN)
+    value = step()
+    return value, Cost(
+        time.perf_counter() - wall,
+        cpu(resource.RUSAGE_SELF) - python,
+        cpu(resource.RUSAGE_CHILDREN) - git,
+    )
+
+
+def selection() -> Selection:
+    return Selection(tuple(sorted({suffix for spec in LANGUAGES for suffix in spec.suffixes})))
+
+
+def node_ranges(git: Git, paths: list[str]) -> NodeRanges:
+    """The definitions of committed files, as the parser sees them."""
+    rows = []
+    for path in paths:
+        facts = parse(path, git.run("cat-file", "blob", f"HEAD:{path}"))
+        rows.extend((path, definition.start_line, definition.end_line, 0, 0) for definition in facts.definitions)
+    return NodeRanges.of(rows)
+
+
+def blame(git: Git, path: str, boundary: str | None) -> list[str | None]:
+    """The commit of every line of HEAD's version; None when it is the boundary or older."""
+    scope = f"{boundary}..HEAD" if boundary else "HEAD"
+    text = git.run("blame", "--first-parent", "--porcelain", scope, "--", path, timeout=600)
+    owners: list[str | None] = []
+    excluded: set[str] = set()
+    current = ""
+    for line in text.split(b"\n"):
+        if line.startswith(b"\t"):
+            owners.append(None if current in excluded else current)
+        elif line == b"boundary" and boundary:
+            excluded.add(current)
+        elif line[:1] != b"\t" and len(words := line.split(b" ")) >= 3 and len(words[0]) in (40, 64):
+            current = words[0].decode()
+    return owners
+
+
+def disagreements(git: Git, history: History, store: HistoryStore, nodes: NodeRanges) -> Iterator[Disagreement]:
+    boundary = boundary_of(git, history, store)
+    last = history.nodes(nodes).last
+    places = {store.commit(n)[0].id: position for position, n in enumerate(history.chain.tolist())}
+    for path, indices in nodes.by_path().items():
+        owners = blame(git, path, boundary)
+        for index in indices.tolist():
+            start, end = int(nodes.starts[index]), int(nodes.ends[index])
+            found = min((places[id_] for id_ in owners[start - 1 : end] if id_ is not None), default=None)
+            theirs = None if found is None else int(history.chain[found])
+            ours = int(last[index]) if last[index] > WORK_TREE else None
+            if ours != theirs:
+                yield Disagreement(path, start, end, named(store, ours), named(store, theirs))
+
+
+def named(store: HistoryStore, number: int | None) -> str:
+    return "older" if number is None else store.commit(number)[0].id[:12]
+
+
+def boundary_of(git: Git, history: History, store: HistoryStore) -> str | None:
+    """The first commit past the horizon."""
+    oldest = store.commit(int(history.chain[-1]))[0].id
+    try:
+        return git.run("rev-parse", "--verify", "--quiet", f"{oldest}^1").decode().strip()
+    except GitError:
+        return None
+
+
+def plain_log(git: Git, boundary: str | None, chosen: Selection) -> Callable[[], None]:
+    exclude = [f"^{boundary}"] if boundary else []
+    args = ["git", "log", "--first-parent", "-m", "-p", "-U0", "HEAD", *exclude, "--", *chosen.pathspecs()]
+
+    def run() -> None:
+        subprocess.run(args, cwd=git.work_tree, stdout=subprocess.DEVNULL, check=True)
+
+    return run
+
+
+def fresh_store(folder: str, name: str) -> HistoryStore:
+    return HistoryStore.open(Path(folder) / name)
+
+
+def one_commit_cost(git: Git, folder: str, chosen: Selection, horizon: Horizon) -> Cost:
+    """A store at HEAD's parent brought to HEAD and the work tree."""
+    store = fresh_store(folder, "incremental.sqlite")
+    parent = git.run("rev-parse", "HEAD^1").decode().strip()
+    before = refresh(git, store, chosen, horizon, at=parent).history
+    _, cost = measured(lambda: refresh(git, store, chosen, horizon, before))
+    return cost
+
+
+def measure(repository: Path, sample: int, seed: int, days: int | None) -> dict[str, object]:
+    git = Git.open(repository)
+    if git is None or git.head() is None:
+        raise SystemExit(f"{repository}: not a repository with commits")
+    chosen, horizon = selection(), Horizon(days)
+    paths = [
+        path
+        for path in git.run("ls-tree", "-r", "-z", "--name-only", "HEAD").decode("utf-8", "replace").split("\0")
+        if path and chosen.holds(path.encode())
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        store = fresh_store(folder, "first.sqlite")
+        first: tuple[Refreshed, Cost] = measured(lambda: refresh(git, store, chosen, horizon))
+        refreshed, first_cost = first
+        memory = {
+            "python_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+            "git_mb": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024,
+        }
+        _, log_cost = measured(plain_log(git, boundary_of(git, refreshed.history, store), chosen))
+        exact_store = fresh_store(folder, "exact.sqlite")
+        exact = refresh(git, exact_store, chosen, horizon, bulk=BulkRule.never()).history
+        picked = random.Random(seed).sample(sorted(paths), min(sample, len(paths)))
+        nodes = node_ranges(git, picked)
+        wrong = list(disagreements(git, exact, exact_store, nodes))
+        incremental = one_commit_cost(git, folder, chosen, horizon)
+    return {
+        "repository": repository.name,
+        "commits": refreshed.commits_read,
+        "files": len(picked),
+        "nodes": len(nodes),
+        "agreement": 1 - len(wrong) / max(len(nodes), 1),
+        "cost_ratio": first_cost.cpu_s / log_cost.cpu_s,
+        "first_pass": asdict(first_cost),
+        "git_log": asdict(log_cost),
+        "one_commit": asdict(incremental),
+        "memory": memory,
+        "disagreements": [asdict(item) for item in wrong[:SHOWN_DISAGREEMENTS]],
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("repository", type=Path)
+    parser.add_argument("--sample", type=int, default=300, help="files to compare with blame")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--days", type=int, default=730, help="horizon; 0 is all of history")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    result = measure(options.repository, options.sample, options.seed, options.days or None)
+    if options.json:
+        print(json.dumps(result, indent=2))
+        return
+    for key, value in result.items():
+        print(f"{key:14} {value}")
+
+
+if __name__ == "__main__":
+    main()
