@@ -32,6 +32,8 @@ def predict(case: dict[str, Any], source: Path | None) -> list[list[Any]]:
     found: dict[tuple[str, str], float] = {}
     for path in sorted(facts):
         for scope, (target_path, target), rule, _ in resolver.call_sites(path):
+            if case["language"] == "go" and facts[target_path].definitions[target].flags & NodeFlag.ABSTRACT:
+                continue  # the set names static callees only: an interface's method is none
             edge = name(facts[path], scope), name(facts[target_path], target)
             found[edge] = max(found.get(edge, 0.0), CONFIDENCE[rule])
     return [[caller, callee, confidence] for (caller, callee), confidence in sorted(found.items())]
@@ -142,6 +144,7 @@ def java_class_around(facts: FileFacts, index: int) -> int:
 
 
 def go_name(facts: FileFacts, index: int) -> str:
+    """[pkg.]Type.Method; closures belong to what is around them, package-level code to init."""
     index = named(facts, index)
     if index < 0:
         return "init"

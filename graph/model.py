@@ -151,3 +151,8 @@ def node_id(path: str, kind: NodeKind, qualified_name: str, ordinal: int = 0) ->
     """Stable while path, kind and qualified name are; the ordinal tells redefinitions in one file apart."""
     text = f"{path}\0{int(kind)}\0{qualified_name}\0{ordinal}"
     return NodeId(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest())
+
+
+def module_node_id(path: str) -> NodeId:
+    """The id of a file's own node."""
+    return node_id(path, NodeKind.MODULE, path)

@@ -74,7 +74,7 @@ class FileEntry(msgspec.Struct, frozen=True, gc=False):
     stat: FileStat
 
 
-class Skipped(msgspec.Struct, frozen=True, gc=False):
+class Skipped(msgspec.Struct, frozen=True, gc=False, tag=True):
     """A file that is not indexed. A directory ends in '/'."""
 
     path: str

@@ -4,16 +4,35 @@ from __future__ import annotations
 
 from ctxsearch.graph.facts import FileFacts
 from ctxsearch.graph.model import NodeFlag
-from ctxsearch.indexer.languages import detect
+from ctxsearch.indexer.languages import LanguageSpec, detect
 from ctxsearch.indexer.languages.builder import parse_tree
+from ctxsearch.indexer.languages.manifests import parse_manifest
 
 UNKNOWN_LANGUAGE = "text"
+_HEAD_BYTES = 200  # enough for a #! line
 
 
 def parse(path: str, source: bytes, flags: NodeFlag = NodeFlag.NONE) -> FileFacts:
     """The facts of one file. `source` is UTF-8 (as `files.read_source` gives it); invalid bytes are tolerated."""
-    spec = detect(path, source[:200])
-    if spec is None or not spec.ready():
-        return FileFacts(path=path, language=UNKNOWN_LANGUAGE, line_count=source.count(b"\n") + 1, flags=flags)
+    spec = detect(path, source[:_HEAD_BYTES])
+    language = UNKNOWN_LANGUAGE if spec is None or not spec.ready() else spec.name
+    try:
+        return _extract(path, source, flags, spec) or _bare_facts(path, language, source, flags)
+    except Exception:
+        # The boundary of "parsing never fails": whatever a source does to an extractor costs that file's
+        # definitions only, and the file shows as one with errors.
+        return _bare_facts(path, language, source, flags, parse_errors=1)
+
+
+def _extract(path: str, source: bytes, flags: NodeFlag, spec: LanguageSpec | None) -> FileFacts | None:
+    manifest = parse_manifest(path, source, flags)
+    if manifest is not None or spec is None or not spec.ready():
+        return manifest
     root = parse_tree(spec.language(), source)
     return spec.extractor()(path, source, flags).extract(root, spec.compiled())
+
+
+def _bare_facts(path: str, language: str, source: bytes, flags: NodeFlag, parse_errors: int = 0) -> FileFacts:
+    """The file itself and nothing inside it."""
+    lines = source.count(b"\n") + 1
+    return FileFacts(path=path, language=language, line_count=lines, flags=flags, parse_errors=parse_errors)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from ctxsearch.graph.facts import MODULE_SCOPE, Definition, Type
+from ctxsearch.graph.facts import Definition, Type
 from ctxsearch.graph.model import (
     CONFIDENCE,
     CodeNode,
@@ -20,12 +20,13 @@ from ctxsearch.graph.model import (
     NodeKind,
     Rule,
     Unresolved,
+    module_node_id,
     node_id,
 )
 from ctxsearch.graph.records import FileGraph, NodeRecord
 from ctxsearch.graph.resolve.calls import MAX_CANDIDATES, Calls
 from ctxsearch.graph.resolve.evaluate import Evaluator
-from ctxsearch.graph.resolve.tables import CLASS_LIKE, FileTable
+from ctxsearch.graph.resolve.tables import CLASS_LIKE
 from ctxsearch.graph.resolve.values import Class, Ext, Func, Inst, Module, Value, Values
 
 MAX_LINES = 50  # sites kept per edge
@@ -103,7 +104,7 @@ class Assembler:
 
     def id_of(self, scope: int) -> NodeId:
         """The node of a scope: the nearest named definition around it, or the module."""
-        return definition_id(self.table, scope)
+        return self.table.ids[scope]
 
     # -- edges
 
@@ -138,7 +139,7 @@ class Assembler:
         table = self.evaluator.table(path)
         if table.facts.definitions[index].flags & NodeFlag.ANONYMOUS:
             return None
-        return definition_id(table, index)
+        return table.ids[index]
 
     def _tests(self, scope: int, path: str, index: int) -> bool:
         own = self.table.facts
@@ -189,7 +190,7 @@ class Assembler:
                 ]
                 if twins:
                     line = self.table.facts.definitions[index].name_line
-                    target = definition_id(table, twins[0])
+                    target = table.ids[twins[0]]
                     self._add(self.id_of(index), target, EdgeKind.OVERRIDES, Rule.SELF, line)
                     break
 
@@ -245,21 +246,6 @@ class Assembler:
 
 
 _SYNTACTIC_TYPES = frozenset({"|", "&", "[]", "->", "()", "{}"})
-
-
-def definition_id(table: FileTable, scope: int) -> NodeId:
-    """The node id of the nearest named definition at or around a scope; the module's when there is none."""
-    definitions = table.facts.definitions
-    while scope >= 0 and definitions[scope].flags & NodeFlag.ANONYMOUS:
-        scope = definitions[scope].parent
-    if scope == MODULE_SCOPE:
-        return module_node_id(table.path)
-    definition = definitions[scope]
-    return node_id(table.path, definition.kind, definition.qualified_name, table.ordinals[scope])
-
-
-def module_node_id(path: str) -> NodeId:
-    return node_id(path, NodeKind.MODULE, path)
 
 
 def package_node_id(path: str) -> NodeId:

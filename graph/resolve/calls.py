@@ -112,7 +112,7 @@ def _targets(evaluator: Evaluator, values: Values) -> Iterator[tuple[str, int]]:
             for item in constructors:
                 if isinstance(item, Func):
                     yield item.path, item.index
-            if not constructors:
+            if not constructors and evaluator.classes_are_called:
                 yield value.path, value.index
         elif isinstance(value, Inst):
             for item in evaluator.called_instance(value):

@@ -38,7 +38,8 @@ MAX_STEPS = 20_000  # evaluations for one call site: a safety net against pathol
 _FREE = 1 << 30
 
 _Key = tuple[object, ...]
-_Memo = dict[_Key, tuple[Values, frozenset[int]]]
+_Memo = dict[_Key, tuple[Values, frozenset[int], int]]  # values, keys read abroad, lowest evaluation depended on
+_NOTHING: frozenset[int] = frozenset()
 _Compute = Callable[[], Values]
 _Step = Callable[[Value], Values]
 _Operator = Callable[[str, int, Expr], Values]
@@ -50,19 +51,22 @@ class Evaluator:
     language = ""
     class_scope_visible = False  # members are in scope inside methods without a receiver (Java, C++, C#)
     guesses_after_flow = False  # try `guess` also for a receiver that is a parameter nobody is known to fill
+    classes_are_called = True  # T(...) runs something of T; False where it only converts (Go)
     flow_sensitive = True  # a later unconditional assignment in the same scope replaces earlier ones
 
     def __init__(self, world: World) -> None:
         self.world = world
         self.home = ""
+        self._home_table: FileTable | None = None
         self.follow_args = False  # expand Arg values by what callers pass (second phase)
         self._memo: _Memo = {}  # foreign evaluations, valid until any file changes
         self._home_memo: _Memo = {}
-        self._local: dict[_Key, tuple[Values, int, frozenset[int]]] = {}
+        self._local: _Memo = {}  # results that depend on an evaluation still under way; gone when it ends
         self._local_order: list[_Key] = []
         self._running: dict[_Key, int] = {}
         self._low = _FREE
         self._steps = 0
+        self._abroad = 0  # nested evaluations in other files
         self._operators: dict[Op, _Operator] = {op: self._operator(op) for op in Op}
 
     # -- life
@@ -71,11 +75,13 @@ class Evaluator:
         """Start resolving `path`: fresh home memo."""
         self.home = path
         self._home_memo = {}
+        self._home_table = self.world.table(path)
 
     def forget(self) -> None:
         """Facts changed: nothing remembered is valid."""
         self._memo.clear()
         self._home_memo = {}
+        self.home, self._home_table = "", None
 
     def ask(self, path: str, expr: int) -> Values:
         """Entry point: the values of an expression, with a fresh budget."""
@@ -98,16 +104,17 @@ class Evaluator:
         """compute(), memoised and safe against cycles, depth and width. `key` must name all its inputs."""
         if self.follow_args:
             key = (*key, "flow")
-        memo = self._home_memo if path == self.home else self._memo
+        at_home = path == self.home and not self._abroad
+        memo = self._home_memo if at_home else self._memo
         known = memo.get(key)
+        if known is None:
+            known = self._local.get((at_home, key))
+            if known is not None:
+                self._low = min(self._low, known[2])
         if known is not None:
-            self.world.reads |= known[1]
+            if known[1]:
+                self.world.reads |= known[1]
             return known[0]
-        local = self._local.get(key)
-        if local is not None:
-            self._low = min(self._low, local[1])
-            self.world.reads |= local[2]
-            return local[0]
         depth = self._running.get(key)
         if depth is not None:
             self._low = min(self._low, depth)
@@ -116,31 +123,43 @@ class Evaluator:
         if len(self._running) >= MAX_DEPTH or self._steps > MAX_STEPS:
             self._low = 0
             return UNKNOWN
-        return self._run(memo, key, compute, width)
+        return self._run(memo, key, compute, width) if at_home else self._run_abroad(memo, key, compute, width)
+
+    def _run_abroad(self, memo: _Memo, key: _Key, compute: _Compute, width: int) -> Values:
+        """Like _run, keeping what was read with the result: other files will ask for it too."""
+        outer = self.world.reads
+        reads: set[int] = set()
+        self.world.reads = reads
+        self._abroad += 1
+        try:
+            return self._run(memo, key, compute, width)
+        finally:
+            self._abroad -= 1
+            outer |= reads
+            self.world.reads = outer
 
     def _run(self, memo: _Memo, key: _Key, compute: _Compute, width: int) -> Values:
         depth = len(self._running) + 1
-        outer_low, outer_reads, mark = self._low, self.world.reads, len(self._local_order)
-        self._low, self.world.reads = _FREE, set()
+        outer_low, mark = self._low, len(self._local_order)
+        self._low = _FREE
         self._running[key] = depth
         try:
             found = _distinct(compute(), width)
         finally:
             del self._running[key]
             low, self._low = self._low, outer_low
-            reads = frozenset(self.world.reads)
-            outer_reads |= reads
-            self.world.reads = outer_reads
+        reads = frozenset(self.world.reads) if self._abroad else _NOTHING
         if low >= depth:
-            memo[key] = (found, reads)
+            memo[key] = (found, reads, _FREE)
             for stale in self._local_order[mark:]:
                 self._local.pop(stale, None)
             del self._local_order[mark:]
         else:
             self._low = min(outer_low, low)
             if low > 0:
-                self._local[key] = (found, low, reads)
-                self._local_order.append(key)
+                local = (not self._abroad, key)
+                self._local[local] = (found, reads, low)
+                self._local_order.append(local)
         if not self._running:
             self._local.clear()
             self._local_order.clear()
@@ -268,6 +287,8 @@ class Evaluator:
         places += [(facts.definitions[index].start, 1, index) for index in defs]
         places += [(facts.imports[index].at, 2, index) for index in imports]
         chosen = self.choose(table, sorted(places), at)
+        if not chosen:
+            return None  # the name's blocks lie elsewhere
         return tuple(value for _, kind, index in chosen for value in self._binding(path, kind, index))
 
     def choose(self, table: FileTable, places: list[tuple[int, int, int]], at: int) -> list[tuple[int, int, int]]:
@@ -637,6 +658,8 @@ class Evaluator:
     # -- access to facts, recorded
 
     def table(self, path: str) -> FileTable:
+        if path == self.home and self._home_table is not None:
+            return self._home_table
         return self.world.table(path)
 
     def touch(self, path: str, index: int) -> None:

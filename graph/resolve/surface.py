@@ -23,8 +23,13 @@ def surface(facts: FileFacts) -> dict[str, Any]:
     try:
         return _Surface(table).collect()
     except RecursionError:
-        names = {*table.top, *table.binds[-1], *table.imports[-1], *table.exports, *table.attributes, MODULE_STARS}
-        return {name: object() for name in names}
+        return {name: object() for name in visible_names(table)}
+
+
+def visible_names(table: FileTable) -> set[str]:
+    """Every name that `surface` may have an entry for."""
+    aliases = {item.alias for item in table.facts.imports}
+    return {"", *table.top, *table.binds[-1], *aliases, *table.exports, *table.attributes, MODULE_STARS}
 
 
 class _Surface:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from ctxsearch.graph.facts import Definition, FileFacts, Op, ParamKind
-from ctxsearch.graph.model import NodeKind
+from ctxsearch.graph.model import NodeFlag, NodeId, NodeKind, module_node_id, node_id
 
 Names = dict[str, list[int]]
 CLASS_LIKE = frozenset({NodeKind.CLASS, NodeKind.INTERFACE})
@@ -23,6 +23,7 @@ class FileTable:
         "exports",
         "facts",
         "fields",
+        "ids",
         "imports",
         "ordinals",
         "param_uses",
@@ -40,7 +41,9 @@ class FileTable:
         self.defs: dict[int, Names] = defaultdict(dict)  # scope -> name -> definitions directly inside
         self.children: dict[int, list[int]] = defaultdict(list)
         self.ordinals: list[int] = []  # tells redefinitions (same kind and qualified name) apart
+        self.ids: list[NodeId] = []  # node of each definition; of the nearest named one around an anonymous one
         seen: dict[tuple[int, str], int] = defaultdict(int)
+        module = module_node_id(self.path)
         for index, definition in enumerate(definitions):
             parent = definition.parent
             self.top.append(self.top[parent] if parent >= 0 else definition.name)
@@ -49,9 +52,14 @@ class FileTable:
             )
             key = (int(definition.kind), definition.qualified_name)
             self.ordinals.append(seen[key])
+            if definition.flags & NodeFlag.ANONYMOUS:
+                self.ids.append(self.ids[parent] if parent >= 0 else module)
+            else:
+                self.ids.append(node_id(self.path, definition.kind, definition.qualified_name, seen[key]))
             seen[key] += 1
             self.children[parent].append(index)
             self.defs[parent].setdefault(definition.name, []).append(index)
+        self.ids.append(module)  # index MODULE_SCOPE: the file itself
         self.binds: dict[int, Names] = defaultdict(dict)  # scope -> name -> assigns to the plain name
         self.fields: dict[int, Names] = defaultdict(dict)  # class -> name -> assigns to this.name
         self.attributes: Names = defaultdict(list)  # root name -> assigns to members of something else

@@ -6,25 +6,28 @@ the whole of incremental resolution: re-resolve the changed files and the reader
 
 Key families: ("file", path) existence; ("name", path, top-level name) everything evaluation can see of that symbol;
 ("named", family, name) who defines it anywhere; ("package", family, package) its files; ("base", file name) files
-of that name; ("args", path, stable name, position) what callers pass. Keys are stored as 64-bit hashes: a collision
-causes a needless re-resolution, never a missed one.
+of that name; ("dir", directory) files directly in it; ("args", path, stable name, position) what callers pass. Keys
+are stored as 64-bit hashes: a collision causes a needless re-resolution, never a missed one.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from ctxsearch.graph.facts import FileFacts, decode_facts, encode_facts
-from ctxsearch.graph.model import CALLABLE_KINDS, TYPE_KINDS, NodeFlag
-from ctxsearch.graph.resolve.surface import surface
+from ctxsearch.graph.model import CALLABLE_KINDS, TYPE_KINDS, NodeFlag, NodeKind
+from ctxsearch.graph.resolve.surface import surface, visible_names
 from ctxsearch.graph.resolve.tables import FileTable
 
 Key = tuple[str, ...]
 MAX_DECODED = 4000  # files whose tables stay decoded; the rest is held as compact bytes
 
-FAMILIES = {"typescript": "javascript", "tsx": "javascript", "cpp": "c"}
+FAMILIES = {"typescript": "javascript", "tsx": "javascript", "cpp": "c"} | dict.fromkeys(
+    ("gomod", "json", "toml"), "manifest"
+)
+_SHARED_SCOPE = frozenset({"go"})  # files of a package see one another's variables without an import
 _NAMED_KINDS = CALLABLE_KINDS | TYPE_KINDS
 
 
@@ -38,11 +41,12 @@ class World:
 
     def __init__(self) -> None:
         self._encoded: dict[str, bytes] = {}
-        self._tables: OrderedDict[str, FileTable] = OrderedDict()
+        self._tables: dict[str, FileTable] = {}
         self._languages: dict[str, str] = {}
         self._named: dict[tuple[str, str], dict[str, list[int]]] = defaultdict(dict)
         self._packages: dict[tuple[str, str], set[str]] = defaultdict(set)
         self._basenames: dict[str, set[str]] = defaultdict(set)
+        self._directories: dict[str, set[str]] = defaultdict(set)
         self._key_ids: dict[Key, int] = {}
         self.flows: dict[Key, dict[str, tuple[str, ...]]] = defaultdict(dict)  # args key -> file -> stable values
         self.reads: set[int] = set()  # of the resolution under way; replaced by whoever starts one
@@ -68,6 +72,11 @@ class World:
         """Paths of the files of that name, sorted."""
         self.record("base", filename)
         return sorted(self._basenames.get(filename, ()))
+
+    def in_directory(self, directory: str) -> list[str]:
+        """Paths of the files directly in a directory, sorted."""
+        self.record("dir", directory)
+        return sorted(self._directories.get(directory, ()))
 
     def package_files(self, language: str, package: str) -> list[str]:
         """Paths of the files that declare `package`, sorted."""
@@ -103,13 +112,14 @@ class World:
     def table(self, path: str) -> FileTable:
         """The file's tables; callers record what they read of them (`Evaluator.touch`)."""
         table = self._tables.get(path)
-        if table is None:
-            table = FileTable(decode_facts(self._encoded[path]))
-            self._tables[path] = table
-            if len(self._tables) > MAX_DECODED:
-                self._tables.popitem(last=False)
-        else:
-            self._tables.move_to_end(path)
+        return table if table is not None else self._keep(FileTable(decode_facts(self._encoded[path])))
+
+    def _keep(self, table: FileTable) -> FileTable:
+        """Hold a decoded file; the longest-held half goes when there are too many."""
+        if len(self._tables) >= MAX_DECODED:
+            for path in list(self._tables)[: MAX_DECODED // 2]:
+                del self._tables[path]
+        self._tables[table.path] = table
         return table
 
     # -- change
@@ -142,7 +152,8 @@ class World:
         if facts.package:
             self._packages[group, facts.package].add(path)
         self._basenames[path.rsplit("/", 1)[-1]].add(path)
-        self._tables.pop(path, None)
+        self._directories[path.rpartition("/")[0]].add(path)
+        self._keep(FileTable(facts))
 
     def _forget(self, path: str) -> None:
         facts = self.table(path).facts
@@ -152,6 +163,7 @@ class World:
         if facts.package:
             self._packages[group, facts.package].discard(path)
         self._basenames[path.rsplit("/", 1)[-1]].discard(path)
+        self._directories[path.rpartition("/")[0]].discard(path)
         del self._encoded[path], self._languages[path]
         self._tables.pop(path, None)
 
@@ -162,13 +174,16 @@ def changed_keys(old: FileFacts | None, new: FileFacts | None) -> set[Key]:
     assert some is not None
     path, keys = some.path, set[Key]()
     if old is None or new is None:
-        keys |= {("file", path), ("base", path.rsplit("/", 1)[-1])}
+        keys |= {("file", path), ("base", path.rsplit("/", 1)[-1]), ("dir", path.rpartition("/")[0])}
     if (old and family(old.language)) != (new and family(new.language)) or (old and old.package) != (
         new and new.package
     ):
         keys |= {("package", family(facts.language), facts.package) for facts in (old, new) if facts and facts.package}
-    before, after = (surface(facts) if facts else {} for facts in (old, new))
-    keys |= {("name", path, name) for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
+    if old is None or new is None:
+        keys |= {("name", path, name) for name in visible_names(FileTable(some))}
+    else:
+        before, after = surface(old), surface(new)
+        keys |= {("name", path, name) for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
     keys |= _changed_offers(old, new)
     return keys
 
@@ -190,5 +205,9 @@ def _offered(facts: FileFacts) -> list[tuple[str, int]]:
     return [
         (definition.name, index)
         for index, definition in enumerate(facts.definitions)
-        if definition.kind in _NAMED_KINDS and not definition.flags & NodeFlag.ANONYMOUS
+        if not definition.flags & NodeFlag.ANONYMOUS
+        and (
+            definition.kind in _NAMED_KINDS
+            or (facts.language in _SHARED_SCOPE and definition.parent < 0 and definition.kind is NodeKind.VARIABLE)
+        )
     ]

@@ -141,8 +141,15 @@ def _language(grammar: str) -> Language:
 
 @functools.cache
 def _query(grammar: str, stem: str) -> Query:
+    return Query(_language(grammar), _query_text(stem))
+
+
+def _query_text(stem: str) -> str:
+    """A query file; a first line `; inherits: other` puts another one's patterns before it."""
     text = resources.files(__package__).joinpath(f"{stem}.scm").read_text(encoding="utf-8")
-    return Query(_language(grammar), text)
+    head, _, _ = text.partition("\n")
+    inherited = head.removeprefix("; inherits: ") if head.startswith("; inherits: ") else ""
+    return _query_text(inherited.strip()) + text if inherited else text
 
 
 @functools.cache

@@ -1,0 +1,313 @@
+"""Go: packages are directories, methods hang on their receiver's type, embedded types lend their members."""
+
+from __future__ import annotations
+
+from ctxsearch.graph.facts import MODULE_SCOPE, Import, Type
+from ctxsearch.graph.resolve.evaluate import Evaluator
+from ctxsearch.graph.resolve.values import (
+    EXTERNAL,
+    UNKNOWN,
+    Class,
+    Ext,
+    Func,
+    Inst,
+    Package,
+    Value,
+    Values,
+)
+
+CONTAINERS = frozenset({"[]", "{}", "()", "->"})
+BUILTINS = frozenset(
+    [
+        "append",
+        "cap",
+        "clear",
+        "close",
+        "complex",
+        "copy",
+        "delete",
+        "imag",
+        "len",
+        "make",
+        "max",
+        "min",
+        "new",
+        "panic",
+        "print",
+        "println",
+        "real",
+        "recover",
+        "any",
+        "bool",
+        "byte",
+        "comparable",
+        "complex64",
+        "complex128",
+        "error",
+        "float32",
+        "float64",
+        "int",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "rune",
+        "string",
+        "uint",
+        "uint8",
+        "uint16",
+        "uint32",
+        "uint64",
+        "uintptr",
+        "true",
+        "false",
+        "iota",
+        "nil",
+    ]
+)
+STANDARD = frozenset(
+    [
+        "archive",
+        "arena",
+        "bufio",
+        "builtin",
+        "bytes",
+        "cmp",
+        "compress",
+        "container",
+        "context",
+        "crypto",
+        "database",
+        "debug",
+        "embed",
+        "encoding",
+        "errors",
+        "expvar",
+        "flag",
+        "fmt",
+        "go",
+        "hash",
+        "html",
+        "image",
+        "index",
+        "io",
+        "iter",
+        "log",
+        "maps",
+        "math",
+        "mime",
+        "net",
+        "os",
+        "path",
+        "plugin",
+        "reflect",
+        "regexp",
+        "runtime",
+        "slices",
+        "sort",
+        "strconv",
+        "strings",
+        "structs",
+        "sync",
+        "syscall",
+        "testing",
+        "text",
+        "time",
+        "unicode",
+        "unique",
+        "unsafe",
+        "weak",
+        "C",
+    ]
+)
+
+
+class GoEvaluator(Evaluator):
+    """Go's rules. A Package value is named by its directory and package clause: "dir\\0name"."""
+
+    language = "go"
+    classes_are_called = False
+    flow_sensitive = False  # a variable keeps its type
+
+    # -- packages
+
+    def in_module(self, path: str, name: str, at: int) -> Values | None:
+        """Imports belong to the file, everything else at top level to the package."""
+        table = self.table(path)
+        if name in table.imports.get(MODULE_SCOPE, {}):
+            return self.bound(path, MODULE_SCOPE, name, at)
+        found = self._top_level(_directory(path), table.facts.package, name)
+        if found:
+            return tuple(value for place, index in found for value in self.definition_value(place, index))
+        for index in table.stars.get(MODULE_SCOPE, ()):
+            values = self.star_member(path, table.facts.imports[index], name)
+            if values:
+                return values
+        return None
+
+    def _top_level(self, directory: str, package: str, name: str) -> list[tuple[str, int]]:
+        """Top-level definitions of a package, methods left out."""
+        return [
+            (place, index)
+            for place, index in self.world.named("go", name)
+            if _directory(place) == directory
+            and self.table(place).facts.package == package
+            and self.table(place).facts.definitions[index].parent < 0
+            and self.table(place).facts.definitions[index].receiver is None
+        ]
+
+    def import_modules(self, path: str, item: Import) -> Values:  # noqa: ARG002
+        directory = self._import_directory(item.module)
+        if directory is None:
+            return (Ext(item.module),)
+        return (Package(f"{directory}\0{self._package_name(directory, item.module)}"),)
+
+    def _import_directory(self, module: str) -> str | None:
+        """The directory of an import path, by the go.mod that claims the longest prefix of it."""
+        parts = module.split("/")
+        for length in range(len(parts), 0, -1):
+            manifests = self.world.package_files("gomod", "/".join(parts[:length]))
+            if manifests:
+                return "/".join(part for part in (_directory(manifests[0]), *parts[length:]) if part)
+        if parts[0] in STANDARD or not parts[0]:
+            return None
+        return self._by_suffix(parts)
+
+    def _by_suffix(self, parts: list[str]) -> str | None:
+        """Without a go.mod: the only directory of the last part's package that the import path ends with."""
+        found = {
+            _directory(path)
+            for path in self.world.package_files("go", parts[-1])
+            if parts[-len(_directory(path).split("/")) :] == _directory(path).split("/")
+        }
+        return found.pop() if len(found) == 1 else None
+
+    def _package_name(self, directory: str, module: str) -> str:
+        """The package clause of a directory: usually its last part; else whatever its files say."""
+        last = module.rsplit("/", 1)[-1]
+        if any(_directory(path) == directory for path in self.world.package_files("go", last)):
+            return last
+        for path in self.world.in_directory(directory):
+            if path.endswith(".go") and not path.endswith("_test.go"):
+                self.world.record("name", path, "*")
+                return self.table(path).facts.package
+        return last
+
+    def package_member(self, package: Package, name: str) -> Values:
+        directory, _, clause = package.name.partition("\0")
+        return tuple(
+            value
+            for place, index in self._top_level(directory, clause, name)
+            for value in self._guarded(place, ("d", place, index), _Later(self, place, index))
+        )
+
+    def global_name(self, path: str, name: str) -> Values:
+        if name in BUILTINS:
+            return (Ext(name),)
+        for item in self.table(path).facts.imports:
+            # an import whose package clause is not what its path suggests
+            modules = self.import_modules(path, item) if item.alias and item.alias != name else UNKNOWN
+            if modules and isinstance(modules[0], Package) and modules[0].name.endswith(f"\0{name}"):
+                return modules
+        return UNKNOWN
+
+    # -- types
+
+    def type_name(self, path: str, scope: int, name: str) -> Values:
+        bound = self._type_parameter(path, scope, name)
+        return bound if bound is not None else self.lookup(path, scope, name, -1)
+
+    def _type_parameter(self, path: str, scope: int, name: str) -> Values | None:
+        definitions = self.table(path).facts.definitions
+        while scope >= 0:
+            for param in definitions[scope].type_params:
+                if param.name == name:
+                    found = self.type_classes(path, definitions[scope].parent, param.type) if param.type else UNKNOWN
+                    return found or EXTERNAL
+            scope = definitions[scope].parent
+        return None
+
+    def type_instances(self, path: str, scope: int, declared: Type) -> Values:
+        if declared.name in CONTAINERS:
+            return (Ext(declared.name, tuple(self.typed(path, scope, arg) for arg in declared.args)),)
+        return super().type_instances(path, scope, declared)
+
+    def _underlying(self, value: Value) -> Value:
+        """What a named type is made of, when it is no struct or interface."""
+        if isinstance(value, Inst):
+            definition = self.definition(value.path, value.index)
+            made_of = self.typed(value.path, value.index, definition.result)
+            if made_of and isinstance(made_of[0], Ext):
+                return made_of[0]
+        return value
+
+    # -- members
+
+    def own_member(self, path: str, index: int, name: str, seen_as: Inst | Class | None) -> Values | None:
+        found = super().own_member(path, index, name, seen_as)
+        if found is not None:
+            return found
+        owner = self.table(path).facts.definitions[index]
+        package = self.table(path).facts.package
+        methods = tuple(
+            Func(place, method)
+            for place, method in self.world.named("go", name)
+            if _directory(place) == _directory(path) and self._is_method(place, method, owner.name, package)
+        )
+        return methods or None
+
+    def _is_method(self, path: str, index: int, owner: str, package: str) -> bool:
+        facts = self.table(path).facts
+        receiver = facts.definitions[index].receiver
+        return receiver is not None and receiver.name == owner and facts.package == package
+
+    def receiver(self, path: str, index: int) -> Values:
+        definition = self.table(path).facts.definitions[index]
+        return self.typed(path, definition.parent, definition.receiver)
+
+    def item(self, base: Value, key: str | None) -> Values:
+        base = self._underlying(base)
+        if isinstance(base, Ext):
+            if base.name == "()":
+                return (
+                    base.args[int(key)] if key is not None and key.isdigit() and int(key) < len(base.args) else UNKNOWN
+                )
+            if base.name in ("[]", "{}") and base.args:
+                return base.args[0] or EXTERNAL
+        return super().item(base, key)
+
+    def element(self, base: Value) -> Values:
+        base = self._underlying(base)
+        if isinstance(base, Ext) and base.name in ("[]", "{}") and base.args:
+            return base.args[0] or EXTERNAL
+        return super().element(base)
+
+    def call_result(self, callee: Value, path: str, index: int) -> Values:
+        callee = self._underlying(callee)
+        if isinstance(callee, Ext) and callee.name == "->":
+            return callee.args[0] if callee.args else UNKNOWN
+        if isinstance(callee, Ext) and callee.name == "append":
+            args = self.table(path).facts.exprs[index].args
+            return self.value(path, args[0]) if args else UNKNOWN
+        return super().call_result(callee, path, index)
+
+    def module_name(self, path: str) -> str:
+        return _directory(path).replace("/", ".") or self.table(path).facts.package
+
+
+class _Later:
+    """A definition's value, computed when asked."""
+
+    def __init__(self, evaluator: GoEvaluator, path: str, index: int) -> None:
+        self._inputs = evaluator, path, index
+
+    def __call__(self) -> Values:
+        evaluator, path, index = self._inputs
+        return evaluator.definition_value(path, index)
+
+
+def _directory(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+EVALUATOR = GoEvaluator

@@ -1,0 +1,44 @@
+"""Project manifests that say how imports are meant: read like any other file, so that a change of one is a change.
+
+A manifest's facts are its settings as exports (name = key, local = value) and the name of what it describes as
+`package`, under which `World.package_files("manifest", name)` finds it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from ctxsearch.graph.facts import Export, FileFacts
+from ctxsearch.graph.model import NodeFlag
+
+Settings = Iterator[tuple[str, str]]  # key, value; the key "name" names the package
+
+_GO_MODULE = re.compile(r"^\s*module\s+\"?([^\s\"]+)", re.MULTILINE)
+
+
+def go_mod(text: str) -> Settings:
+    """The module path that a directory stands for."""
+    found = _GO_MODULE.search(text)
+    if found:
+        yield "name", found.group(1)
+
+
+MANIFESTS: dict[str, tuple[str, Callable[[str], Settings]]] = {"go.mod": ("gomod", go_mod)}
+
+
+def parse_manifest(path: str, source: bytes, flags: NodeFlag) -> FileFacts | None:
+    """The facts of a manifest; None when the file is none."""
+    known = MANIFESTS.get(path.rsplit("/", 1)[-1])
+    if known is None:
+        return None
+    language, read = known
+    settings = tuple(read(source.decode("utf-8", "replace")))
+    return FileFacts(
+        path=path,
+        language=language,
+        line_count=source.count(b"\n") + 1,
+        exports=tuple(Export(name, value) for name, value in settings),
+        package=next((value for name, value in settings if name == "name"), ""),
+        flags=flags,
+    )

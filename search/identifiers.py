@@ -1,0 +1,66 @@
+"""Identifiers as people read them: `getHTTPResponse`, `get_http_response` and `get http response` are the
+same words.
+
+Pure text. Every index and every query goes through here, so that they always agree on what a word is.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+# One run of letters, digits, underscores or dollar signs (JavaScript, PHP, Java inner classes), in any
+# script.
+IDENTIFIER = re.compile(r"[\w$]+")
+_PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_A-Za-z]+")
+# Longer words are hashes, encoded data or generated names: nobody types them, and they bloat the dictionary.
+MAX_WORD = 64
+_CACHE_LIMIT = 400_000
+
+_parts_cache: dict[str, tuple[str, ...]] = {}
+
+
+def split_identifier(identifier: str) -> tuple[str, ...]:
+    """Lower-case parts of one identifier: `HTTPServer2` -> http, server, 2. Never longer than MAX_WORD
+    each."""
+    parts = _parts_cache.get(identifier)
+    if parts is None:
+        parts = _split(identifier)
+        if len(_parts_cache) >= _CACHE_LIMIT:
+            _parts_cache.clear()
+        _parts_cache[identifier] = parts
+    return parts
+
+
+def _split(identifier: str) -> tuple[str, ...]:
+    text = identifier if identifier.isascii() else _fold(identifier)
+    return tuple(part.lower()[:MAX_WORD] for part in _PARTS.findall(text))
+
+
+def _fold(text: str) -> str:
+    """Accents removed and compatibility forms unified, so that `café` and `cafe` meet.
+
+    Only combining marks go; letters of other scripts stay as they are.
+    """
+    decomposed = unicodedata.normalize("NFKD", text)
+    return "".join(char for char in decomposed if not unicodedata.combining(char))
+
+
+def words(text: str) -> list[str]:
+    """All lower-case parts of all identifiers in a text, in order, with repeats."""
+    found: list[str] = []
+    for identifier in IDENTIFIER.findall(text):
+        found.extend(split_identifier(identifier))
+    return found
+
+
+def whole_form(identifier: str) -> str:
+    """The one spelling under which all styles of an identifier meet: its parts joined, `get_http` ->
+    `gethttp`."""
+    return "".join(split_identifier(identifier))[:MAX_WORD]
+
+
+def identifiers(text: str) -> Iterator[str]:
+    """The identifiers of a text as written, in order."""
+    return iter(IDENTIFIER.findall(text))

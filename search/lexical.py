@@ -1,0 +1,466 @@
+"""Full text in tantivy: the only module that imports it. Writes and reads one index directory.
+
+Text is split into words in Python (identifiers.py) and handed to the engine joined with blanks; queries
+are built
+term by term, never parsed. The generation is a document of its own, replaced in the same commit as what it
+names.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import tantivy
+
+from ctxsearch.graph.model import NodeDocument, NodeFlag, NodeId
+from ctxsearch.search.documents import NodeText, node_texts
+from ctxsearch.search.errors import IndexCorrupt
+from ctxsearch.search.fuzzy import allowed_edits
+from ctxsearch.search.identifiers import IDENTIFIER, split_identifier, whole_form, words
+from ctxsearch.search.ports import Hit, Selection
+from ctxsearch.search.scope import Scope, dotted, package_ancestors, path_regex
+
+FORMAT: Final = "text-1"  # names the schema; another schema lives in another directory and is built anew
+_META: Final = "generation"
+_WRITER_HEAP: Final = 64_000_000
+_KIND_SHIFT: Final = 32
+_DEMOTED: Final = int(NodeFlag.TEST | NodeFlag.GENERATED | NodeFlag.VENDORED)
+_ASKS_FOR_DEMOTED: Final = frozenset(
+    [
+        "test",
+        "tests",
+        "testing",
+        "spec",
+        "specs",
+        "fixture",
+        "fixtures",
+        "mock",
+        "mocks",
+        "generated",
+        "vendor",
+        "vendored",
+    ]
+)
+_FUZZY_FIELDS: Final = {"symbol": 1.0, "name": 0.25}  # a near name beats a name with a near part
+_QUALIFIED_TAIL: Final = 4  # `c.d`, `b.c.d`: how many trailing parts of a qualified name can be typed exactly
+
+
+@dataclass(frozen=True, slots=True)
+class LexicalPolicy:
+    """Every tuned number and switch of the keyword ranking, each with its reason (bench/relevance.py
+    measures)."""
+
+    fields: Mapping[str, float] = field(
+        default_factory=lambda: {
+            "name": 5.0,  # a definition beats its mentions
+            "qualified": 2.0,
+            "signature": 1.5,
+            "doc": 2.0,
+            "path": 2.0,
+            "body": 1.0,
+        }
+    )
+    whole_identifier: float = 2.0  # a whole identifier beats its parts
+    exact_symbol: bool = True  # a query that is a symbol puts that symbol first
+    demotion: float = 0.6  # factor on tests, generated and vendored code; 1 switches it off
+    max_terms: int = 48  # the rarest words of a long query
+    oversampling: int = 2  # how many times the list's length is fetched, so that demotion can reorder
+
+
+class TantivyIndex:
+    """The full-text index of one repository. One writer process; readers are values."""
+
+    def __init__(self, directory: Path, policy: LexicalPolicy | None = None) -> None:
+        """Open the index under `directory`, or make an empty one. Raises IndexCorrupt when it cannot be
+        read."""
+        self._directory = directory / FORMAT
+        self._policy = policy if policy is not None else LexicalPolicy()
+        self._schema = _schema()
+        self._lock = threading.Lock()  # guards _writer, the one mutable cell: writes are one at a time
+        self._writer: Any = None
+        self._directory.mkdir(parents=True, exist_ok=True)
+        try:
+            self._index = tantivy.Index(self._schema, path=str(self._directory))
+            self._index.config_reader(reload_policy="manual")
+            self._index.reload()
+        except (ValueError, OSError) as error:
+            raise IndexCorrupt(f"full-text index {self._directory}: {error}") from error
+
+    @property
+    def generation(self) -> int:
+        """The newest committed generation; 0 when empty."""
+        self._index.reload()
+        return _generation(self._index.searcher(), self._schema)
+
+    def reader(self) -> TantivyReader:
+        """The newest committed generation, pinned."""
+        self._index.reload()
+        return TantivyReader(self._index.searcher(), self._schema, self._policy)
+
+    def apply(self, generation: int, replaced: Mapping[str, Sequence[NodeDocument]], removed: Sequence[str]) -> None:
+        """Replace and remove by path, in one commit."""
+        with self._lock:
+            writer = self._open_writer()
+            try:
+                for path in [*replaced, *removed]:
+                    writer.delete_documents_by_term("file", _storable(path))
+                for path in sorted(replaced):
+                    _add(writer, replaced[path])
+                self._commit(writer, generation)
+            except BaseException:
+                writer.rollback()
+                raise
+
+    def rebuild(self, generation: int, documents: Iterable[tuple[str, Sequence[NodeDocument]]]) -> None:
+        """Start over, in one commit."""
+        with self._lock:
+            writer = self._open_writer()
+            try:
+                writer.delete_all_documents()
+                for _path, nodes in documents:
+                    _add(writer, nodes)
+                self._commit(writer, generation)
+            except BaseException:
+                writer.rollback()
+                raise
+
+    def discard(self, ids: Sequence[NodeId]) -> None:
+        """Forget nodes; the generation stays."""
+        with self._lock:
+            writer = self._open_writer()
+            for node_id in ids:
+                writer.delete_documents_by_term("id", int(node_id, 16))
+            writer.commit()
+
+    def close(self) -> None:
+        """Release the writer's lock, after its merges."""
+        with self._lock:
+            if self._writer is not None:
+                self._writer.wait_merging_threads()
+                self._writer = None
+
+    def _open_writer(self) -> Any:
+        if self._writer is None:
+            try:
+                self._writer = self._index.writer(_WRITER_HEAP, 1)
+            except ValueError as error:
+                raise IndexCorrupt(f"full-text index {self._directory}: {error}") from error
+        return self._writer
+
+    def _commit(self, writer: Any, generation: int) -> None:
+        writer.delete_documents_by_term("meta", _META)
+        document = tantivy.Document()
+        document.add_text("meta", _META)
+        document.add_unsigned("generation", generation)
+        writer.add_document(document)
+        writer.commit()
+
+
+class TantivyReader:
+    """One generation, pinned. Holds no mutable state but small caches keyed by what they were made from."""
+
+    def __init__(self, searcher: Any, schema: Any, policy: LexicalPolicy) -> None:
+        """Pin a searcher."""
+        self._searcher = searcher
+        self._schema = schema
+        self._policy = policy
+        self._filters: OrderedDict[Scope, list[tuple[Any, Any]]] = OrderedDict()
+        self.generation = _generation(searcher, schema)
+
+    def count(self) -> int:
+        """Nodes that can be found."""
+        documents = int(self._searcher.num_docs)
+        return documents - 1 if documents else 0  # the generation is a document too
+
+    def search(self, text: str, selection: Selection, limit: int) -> list[Hit]:
+        """Best matches first."""
+        wanted = self._query(text)
+        if wanted is None:
+            return []
+        asked = _asks_for_demoted(text, selection.scope)
+        symbol = _symbol_form(text) if self._policy.exact_symbol else ""
+        fetch = limit * self._policy.oversampling
+        query = self._within(wanted, selection.scope)
+        while True:
+            addresses, scores = self._fetch(query, fetch)
+            exact = self._exact(symbol, selection.scope, limit) if symbol else {}
+            hits = self._rescored(addresses, scores, exact, selection, demote=not asked)
+            if len(hits) >= limit or len(addresses) < fetch:
+                return hits[:limit]
+            # Most of what was fetched is below the freshness floor: look deeper, all the way if need be
+            fetch *= 8
+
+    def fuzzy(self, text: str, selection: Selection, limit: int) -> list[Hit]:
+        """Nearest names first; the score is 1 for the same name and falls with every edit."""
+        found: dict[NodeId, float] = {}
+        for form in _typed_forms(text):
+            for hit in self._fuzzy_form(form, selection, limit):
+                found[hit.id] = max(found.get(hit.id, 0.0), hit.score)
+        ranked = sorted(found.items(), key=lambda item: (-item[1], item[0]))
+        return [Hit(node_id, score) for node_id, score in ranked[:limit]]
+
+    def near_names(self, text: str, limit: int) -> list[str]:
+        """Names that exist and look like the text, nearest first."""
+        near: dict[str, float] = {}
+        for form in _typed_forms(text):
+            addresses, scores = self._fetch(self._near(form), 20 * limit)
+            for address, score in zip(addresses, scores, strict=True):
+                name = self._searcher.doc(address).get_first("title")
+                near[name] = max(near.get(name, 0.0), score / _perfect(form))
+        ranked = sorted((-score, name) for name, score in near.items())
+        return [name for _score, name in ranked[:limit]]
+
+    def _query(self, text: str) -> Any:
+        """Every word in every field, weighted; None when the text has no word."""
+        terms = self._terms(text)
+        if not terms:
+            return None
+        clauses = [
+            (tantivy.Occur.Should, _boosted(self._term(name, word), weight * factor))
+            for word, factor in terms.items()
+            for name, weight in self._policy.fields.items()
+            if weight > 0
+        ]
+        return tantivy.Query.boolean_query(clauses)
+
+    def _terms(self, text: str) -> dict[str, float]:
+        """The words to look for and how much each counts: parts, whole identifiers, the words joined."""
+        terms: dict[str, float] = dict.fromkeys(words(text), 1.0)
+        whole = [whole_form(one) for one in IDENTIFIER.findall(text) if len(split_identifier(one)) > 1]
+        if 1 < len(terms) <= 4 and not whole:
+            whole = ["".join(terms)]  # `get http response` is how getHTTPResponse is said
+        for form in whole:
+            terms[form] = self._policy.whole_identifier
+        if len(terms) <= self._policy.max_terms:
+            return terms
+        rarest = sorted(terms, key=lambda word: (self._frequency(word), word))[: self._policy.max_terms]
+        return {word: terms[word] for word in sorted(rarest)}
+
+    def _frequency(self, word: str) -> int:
+        """Documents with the word; words that nothing contains come last: they cost a place and find
+        nothing."""
+        count = int(self._searcher.doc_freq("body", word)) or int(self._searcher.doc_freq("doc", word))
+        return count or 2**31
+
+    def _term(self, field_name: str, value: object) -> Any:
+        return tantivy.Query.term_query(self._schema, field_name, value, "freq")
+
+    def _within(self, query: Any, scope: Scope) -> Any:
+        if scope.is_everything:
+            return query
+        return tantivy.Query.boolean_query([(tantivy.Occur.Must, query), *self._scope_clauses(scope)])
+
+    def _scope_clauses(self, scope: Scope) -> list[tuple[Any, Any]]:
+        clauses = self._filters.get(scope)
+        if clauses is None:
+            clauses = _scope_clauses(self._schema, scope)
+            self._filters[scope] = clauses
+            if len(self._filters) > 64:
+                self._filters.popitem(last=False)
+        return clauses
+
+    def _fetch(self, query: Any, limit: int) -> tuple[list[Any], list[float]]:
+        hits = self._searcher.search(query, limit, count=False).hits
+        return [address for _, address in hits], [score for score, _ in hits]
+
+    def _exact(self, symbol: str, scope: Scope, limit: int) -> dict[int, int]:
+        """Id to tier of the nodes whose (qualified) name is what was typed."""
+        query = self._within(self._term("symbol", symbol), scope)
+        addresses, _ = self._fetch(query, limit)
+        return dict.fromkeys(self._searcher.fast_field_values("id", addresses), 1)
+
+    def _rescored(
+        self,
+        addresses: list[Any],
+        scores: list[float],
+        exact: dict[int, int],
+        selection: Selection,
+        *,
+        demote: bool,
+    ) -> list[Hit]:
+        ids = self._searcher.fast_field_values("id", addresses)
+        traits = self._searcher.fast_field_values("traits", addresses)
+        factor = self._policy.demotion if demote else 1.0
+        denied = selection.denied
+        ranked = []
+        for number, trait, score in zip(ids, traits, scores, strict=True):
+            node_id = NodeId(f"{number:016x}")
+            if node_id not in denied:
+                ranked.append((-exact.get(number, 0), -score * (factor if trait & _DEMOTED else 1.0), node_id))
+        ranked.sort()
+        return [Hit(node_id, -score) for _tier, score, node_id in ranked]
+
+    def _fuzzy_form(self, form: str, selection: Selection, limit: int) -> list[Hit]:
+        query = self._within(self._near(form), selection.scope)
+        fetch = limit
+        while True:
+            addresses, scores = self._fetch(query, fetch)
+            ids = self._searcher.fast_field_values("id", addresses)
+            hits = [
+                Hit(NodeId(f"{number:016x}"), score / _perfect(form)) for number, score in zip(ids, scores, strict=True)
+            ]
+            kept = [hit for hit in hits if hit.id not in selection.denied]
+            if len(kept) >= limit or len(addresses) < fetch:
+                return kept[:limit]
+            fetch *= 8
+
+    def _near(self, form: str) -> Any:
+        """Names within the allowed edits: one clause per distance, so that a nearer name matches more of
+        them."""
+        clauses = []
+        for edits in range(allowed_edits(form) + 1):
+            for name, weight in _FUZZY_FIELDS.items():
+                query = tantivy.Query.fuzzy_term_query(self._schema, name, form, edits, True)
+                clauses.append((tantivy.Occur.Should, tantivy.Query.const_score_query(query, weight)))
+        return tantivy.Query.boolean_query(clauses)
+
+
+def open_full_text(directory: Path) -> TantivyIndex:
+    """The default full-text index (entry point `tantivy`)."""
+    return TantivyIndex(directory)
+
+
+def _schema() -> Any:
+    builder = tantivy.SchemaBuilder()
+    for name in ("name", "qualified", "signature", "doc", "path", "body"):
+        builder.add_text_field(name, tokenizer_name="whitespace", index_option="freq")
+    for name in ("symbol", "file", "language", "package", "meta"):
+        builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
+    builder.add_text_field("title", tokenizer_name="raw", index_option="basic", stored=True)
+    builder.add_unsigned_field("id", fast=True, indexed=True)
+    builder.add_unsigned_field("traits", fast=True)
+    builder.add_unsigned_field("kind", indexed=True)
+    builder.add_unsigned_field("generation", stored=True)
+    return builder.build()
+
+
+def _generation(searcher: Any, schema: Any) -> int:
+    query = tantivy.Query.term_query(schema, "meta", _META, "basic")
+    hits = searcher.search(query, 1, count=False).hits
+    return int(searcher.doc(hits[0][1]).get_first("generation")) if hits else 0
+
+
+class _Expansions(dict[str, str]):
+    """Identifier to the words it is indexed under: its parts, and the whole when there is more than one
+    part."""
+
+    def __missing__(self, identifier: str) -> str:
+        parts = split_identifier(identifier)
+        text = " ".join((*parts, whole_form(identifier))) if len(parts) > 1 else " ".join(parts)
+        if len(self) >= 400_000:
+            self.clear()
+        self[identifier] = text
+        return text
+
+
+_expansions = _Expansions()
+
+
+def _indexed(text: str) -> str:
+    return " ".join(map(_expansions.__getitem__, IDENTIFIER.findall(text)))
+
+
+def _add(writer: Any, documents: Sequence[NodeDocument]) -> None:
+    for text in node_texts(documents):
+        writer.add_document(_document(text))
+
+
+def _document(text: NodeText) -> Any:
+    node = text.document.node
+    document = tantivy.Document(
+        name=_indexed(node.name),
+        qualified=_indexed(node.qualified_name),
+        signature=_indexed(node.signature),
+        doc=_indexed(text.document.doc),
+        path=_indexed(node.path),
+        body=_indexed(text.body),
+        title=_storable(node.name),
+        file=_storable(node.path),
+        language=node.language.lower(),
+        symbol=_symbols(node.name, node.qualified_name),
+        package=list(map(_storable, package_ancestors(node.qualified_name))),
+    )
+    document.add_unsigned("id", int(node.id, 16))
+    document.add_unsigned("traits", int(node.flags) | int(node.kind) << _KIND_SHIFT)
+    document.add_unsigned("kind", int(node.kind))
+    return document
+
+
+def _storable(text: str) -> str:
+    """File names that are no UTF-8 arrive as lone surrogates, which the engine cannot hold."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _symbols(name: str, qualified_name: str) -> list[str]:
+    """What can be typed to mean exactly this node: its name, and its name with some of its qualifiers."""
+    parts = [form for form in map(whole_form, dotted(qualified_name).split(".")) if form]
+    tails = {".".join(parts[-size:]) for size in range(2, min(_QUALIFIED_TAIL, len(parts)) + 1)}
+    return sorted({whole_form(name), *tails} - {""})
+
+
+def _symbol_form(text: str) -> str:
+    """The symbol that the whole query spells, in the form `_symbols` stores; "" when it is no symbol."""
+    typed = text.strip().removesuffix("()")
+    if not typed or len(typed.split()) > 1:
+        return ""
+    return ".".join(form for form in map(whole_form, dotted(typed).split(".")) if form)
+
+
+def _typed_forms(text: str) -> list[str]:
+    """The identifiers of a query that may be misspelt, in one spelling each; joined words count as one
+    too."""
+    forms = [whole_form(identifier) for identifier in IDENTIFIER.findall(text)]
+    if 1 < len(forms) <= 4:
+        forms.append("".join(forms))
+    return [form for form in dict.fromkeys(forms) if form][:8]
+
+
+def _perfect(form: str) -> float:
+    """The score of a name that is what was typed."""
+    return (allowed_edits(form) + 1) * sum(_FUZZY_FIELDS.values())
+
+
+def _boosted(query: Any, boost: float) -> Any:
+    return query if boost == 1.0 else tantivy.Query.boost_query(query, boost)
+
+
+def _asks_for_demoted(text: str, scope: Scope) -> bool:
+    """Whether tests, generated or vendored code are what is looked for."""
+    asked = {word for path in scope.paths for word in words(path)}
+    return bool(_ASKS_FOR_DEMOTED & (asked | set(words(text))))
+
+
+def _scope_clauses(schema: Any, scope: Scope) -> list[tuple[Any, Any]]:
+    """The scope in the engine's own terms; none of it adds to the score."""
+    must: list[list[Any]] = []
+    must_not: list[Any] = []
+    for paths, kinds, languages, packages, out in (
+        (scope.paths, scope.kinds, scope.languages, scope.packages, None),
+        (
+            scope.exclude_paths,
+            scope.exclude_kinds,
+            scope.exclude_languages,
+            scope.exclude_packages,
+            must_not,
+        ),
+    ):
+        groups = [
+            [tantivy.Query.regex_query(schema, "file", path_regex(one)) for one in paths],
+            [tantivy.Query.term_query(schema, "kind", int(one)) for one in kinds],
+            [tantivy.Query.term_query(schema, "language", one.lower(), "basic") for one in languages],
+            [tantivy.Query.term_query(schema, "package", dotted(one), "basic") for one in packages],
+        ]
+        if out is None:
+            must.extend(group for group in groups if group)
+        else:
+            out.extend(query for group in groups for query in group)
+    included = [tantivy.Query.boolean_query([(tantivy.Occur.Should, query) for query in group]) for group in must]
+    return [
+        *((tantivy.Occur.Must, tantivy.Query.const_score_query(query, 0.0)) for query in included),
+        *((tantivy.Occur.MustNot, query) for query in must_not),
+    ]

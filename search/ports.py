@@ -1,0 +1,262 @@
+"""What the search service needs from others, as Protocols: the indexes, the embedder, the graph, the lookups.
+
+Third parties implement these and register through the entry points named beside each; nothing here knows a
+provider.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol, runtime_checkable
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from ctxsearch.graph.model import CodeNode, NodeDocument, NodeId
+from ctxsearch.search.query import ExpansionKind
+from ctxsearch.search.scope import EVERYTHING, Scope
+
+Floats = NDArray[np.float32]
+
+
+class Hit(NamedTuple):
+    """One entry of a ranked list; only the order counts for fusion, the score is for ties and `explain`."""
+
+    id: NodeId
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What a signal may return at all. Pushed into every index before it ranks."""
+
+    scope: Scope = EVERYTHING
+    denied: frozenset[NodeId] = frozenset()  # below the freshness floor
+
+    @property
+    def is_everything(self) -> bool:
+        """Nothing to filter."""
+        return not self.denied and self.scope.is_everything
+
+
+SELECT_ALL = Selection()
+
+
+class Passage(msgspec.Struct, frozen=True, gc=False):
+    """One text to embed: a node, or a piece of a long one."""
+
+    name: str  # the node's name; what it is called says more than what it contains
+    text: str
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """Texts to unit vectors (`ctxsearch.embedder`: a callable without arguments that returns one).
+
+    The same text gives the same vector in every process. A text without a known word gives the zero vector.
+    """
+
+    model_id: str  # another id means other vectors: an index made with one is never searched with another
+    dimension: int
+
+    def embed_documents(self, passages: Sequence[Passage]) -> Floats:
+        """One row per passage."""
+        ...
+
+    def embed_query(self, text: str) -> Floats:
+        """One vector."""
+        ...
+
+
+@runtime_checkable
+class FullTextReader(Protocol):
+    """One generation of a full-text index. Pinned: later writes never change what it answers. Thread-safe."""
+
+    generation: int
+
+    def search(self, text: str, selection: Selection, limit: int) -> list[Hit]:
+        """Best matches first, scores positive; never an id twice; equal scores in a stable order."""
+        ...
+
+    def fuzzy(self, text: str, selection: Selection, limit: int) -> list[Hit]:
+        """Nodes whose names are within a few edits of the identifiers in the text, nearest first."""
+        ...
+
+    def near_names(self, text: str, limit: int) -> list[str]:
+        """Names that exist and look like the text, for `did you mean`."""
+        ...
+
+    def count(self) -> int:
+        """Nodes that can be found."""
+        ...
+
+
+class DerivedIndex(Protocol):
+    """What full text and vectors have in common: derived data that follows the catalog's generations."""
+
+    @property
+    def generation(self) -> int:
+        """The newest generation that is durable here; 0 when empty."""
+        ...
+
+    def apply(self, generation: int, replaced: Mapping[str, Sequence[NodeDocument]], removed: Sequence[str]) -> None:
+        """Replace all nodes of some paths, drop those of others, and commit as `generation`: all or nothing.
+
+        Applying the same change again changes nothing but the generation.
+        """
+        ...
+
+    def rebuild(self, generation: int, documents: Iterable[tuple[str, Sequence[NodeDocument]]]) -> None:
+        """Start over from these paths and nodes, and commit as `generation`; readers keep what they had."""
+        ...
+
+    def discard(self, ids: Sequence[NodeId]) -> None:
+        """Forget nodes that the catalog does not know; the generation stays."""
+        ...
+
+    def close(self) -> None:
+        """Release files and locks; readers already open stay usable."""
+        ...
+
+
+@runtime_checkable
+class FullTextIndex(DerivedIndex, Protocol):
+    """A durable full-text index of one repository (`ctxsearch.full_text`: a callable that takes its
+    directory)."""
+
+    def reader(self) -> FullTextReader:
+        """The newest committed generation."""
+        ...
+
+
+@runtime_checkable
+class VectorReader(Protocol):
+    """One generation of a vector index. Pinned and thread-safe."""
+
+    generation: int
+    model_id: str
+    dimension: int
+
+    def search(self, vector: Floats, selection: Selection, limit: int) -> list[Hit]:
+        """Nearest nodes first by cosine; a node of several pieces counts once, by its best piece."""
+        ...
+
+    def count(self) -> int:
+        """Nodes that can be found."""
+        ...
+
+
+@runtime_checkable
+class VectorIndex(DerivedIndex, Protocol):
+    """A durable vector index of one repository (`ctxsearch.vector`: a callable of directory and embedder)."""
+
+    def reader(self) -> VectorReader:
+        """The newest committed generation."""
+        ...
+
+    def maintain(self) -> None:
+        """Compact when due; never breaks an open reader."""
+        ...
+
+
+class Reached(msgspec.Struct, frozen=True, gc=False):
+    """A node that a walk came to."""
+
+    id: NodeId
+    distance: int  # edges from the nearest seed; >= 1
+    seed: int  # index of the best-ranked seed at that distance
+    confidence: float  # of the weakest edge on the way
+    path: tuple[NodeId, ...]  # from the seed to the node, both included
+
+
+@runtime_checkable
+class GraphTraversal(Protocol):
+    """Walks from seeds, bounded in depth, width and number; hubs are not expanded without end."""
+
+    def expand(self, seeds: Sequence[NodeId], kind: ExpansionKind, depth: int, limit: int) -> Sequence[Reached]:
+        """Nodes within `depth`, each once at its minimum distance; a seed only if another seed reaches it.
+
+        Seeds that the graph does not know are ignored.
+        """
+        ...
+
+
+@runtime_checkable
+class NodeLookup(Protocol):
+    """Ids to nodes."""
+
+    def node(self, node_id: NodeId) -> CodeNode | None:
+        """The node, or None when the graph does not know the id."""
+        ...
+
+
+class FreshnessFact(NamedTuple):
+    """What is known about a node's age, and what it costs in ranking."""
+
+    freshness: enum.IntEnum  # a higher member is fresher
+    penalty: float  # the factor on the score, 0..1
+    commit_id: str = ""  # of the last change; "" unknown
+    commit_time: int = 0  # seconds since the epoch; 0 unknown
+    source: str = "none"  # git, worktree, shallow, none
+
+
+@runtime_checkable
+class FreshnessLookup(Protocol):
+    """Ids to freshness. Computed before the search: answering is a look-up."""
+
+    def fact(self, node_id: NodeId) -> FreshnessFact:
+        """The class and the facts behind it."""
+        ...
+
+    def below(self, floor: enum.IntEnum) -> frozenset[NodeId]:
+        """All nodes whose class is lower than the floor."""
+        ...
+
+
+class OnDisk(enum.StrEnum):
+    """How a result's file compares with what was indexed."""
+
+    UNCHANGED = "unchanged"
+    CHANGED = "changed"
+    VANISHED = "vanished"
+    UNCHECKED = "unchecked"
+
+
+@runtime_checkable
+class TextLookup(Protocol):
+    """The text behind results."""
+
+    def body(self, node_id: NodeId) -> str:
+        """The node's source lines as indexed; "" for nodes without a file."""
+        ...
+
+    def on_disk(self, path: str) -> OnDisk:
+        """Whether the file still is what was indexed."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class IndexState:
+    """What an answer says about the index it came from."""
+
+    commit: str = ""  # the commit indexed; "" when there is none
+    pending_files: int = 0  # changed in the working tree and not indexed yet
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """One repository at one generation: everything that a search reads, pinned together."""
+
+    repository: str
+    generation: int
+    nodes: NodeLookup
+    freshness: FreshnessLookup
+    texts: TextLookup
+    full_text: FullTextReader | None
+    vectors: VectorReader | None
+    graph: GraphTraversal | None
+    state: IndexState = field(default_factory=IndexState)
+    missing: Mapping[str, str] = field(default_factory=dict)  # signal -> why it cannot run

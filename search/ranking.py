@@ -1,0 +1,124 @@
+"""Fusion of ranked lists, freshness penalties and the final order. Pure: no index, no clock, no I/O."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Generic, NamedTuple, TypeVar
+
+from ctxsearch.search.query import Signal
+
+RRF_CONSTANT: Final = 60  # ranks near the top count, the exact position far down does not
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+class Vote(NamedTuple):
+    """What one signal said about one node."""
+
+    rank: int  # 1-based
+    raw: float  # the signal's own score; comparable inside that signal only
+    contribution: float  # its share of the score before the penalty, 0..1
+
+    @property
+    def rank_score(self) -> float:
+        """1 for the first, falling with the rank."""
+        return rank_score(self.rank)
+
+
+@dataclass(frozen=True, slots=True)
+class Fused(Generic[Key]):
+    """A node with the votes that it got."""
+
+    key: Key
+    fused: float  # 0..1, before the penalty
+    votes: Mapping[Signal, Vote]
+
+
+@dataclass(frozen=True, slots=True)
+class RankedList(Generic[Key]):
+    """One signal's answer, best first. An id twice counts once, at its best rank."""
+
+    signal: Signal
+    hits: Sequence[tuple[Key, float]]  # key, raw score
+
+    def ranks(self) -> dict[Key, tuple[int, float]]:
+        """Best 1-based rank and its raw score per key."""
+        found: dict[Key, tuple[int, float]] = {}
+        for rank, (key, raw) in enumerate(self.hits, start=1):
+            if key not in found:
+                found[key] = (rank, raw)
+        return found
+
+
+def rank_score(rank: int) -> float:
+    """61/(60+rank): 1 for rank 1; 0 for rank 0, which means absent."""
+    return (RRF_CONSTANT + 1) / (RRF_CONSTANT + rank) if rank else 0.0
+
+
+def fuse(lists: Iterable[RankedList[Key]], weights: Mapping[Signal, float]) -> dict[Key, Fused[Key]]:
+    """Weighted reciprocal rank fusion over the lists of the signals that ran; the order of lists does not
+    matter.
+
+    `score = sum of weight/(60+rank) / (sum of weights / 61)`: 1 for a node that is first in every list.
+    """
+    by_signal = {ranked.signal: ranked.ranks() for ranked in lists}
+    signals = [signal for signal in Signal if weights.get(signal, 0.0) > 0 and signal in by_signal]
+    total = math.fsum(weights[signal] for signal in signals)
+    votes: dict[Key, dict[Signal, Vote]] = {}
+    for signal in signals:
+        share = weights[signal] / total
+        for key, (rank, raw) in by_signal[signal].items():
+            votes.setdefault(key, {})[signal] = Vote(rank, raw, share * rank_score(rank))
+    return {key: Fused(key, _sum(cast.values()), cast) for key, cast in votes.items()}
+
+
+def _sum(votes: Iterable[Vote]) -> float:
+    return min(1.0, math.fsum(vote.contribution for vote in votes))
+
+
+class Placed(NamedTuple):
+    """What the order needs to know of a node besides its votes."""
+
+    penalty: float  # freshness factor, 0..1
+    path: str
+    line: int
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked(Generic[Key]):
+    """A node in the final order."""
+
+    fused: Fused[Key]
+    score: float
+    placed: Placed
+
+
+def order(
+    candidates: Iterable[Fused[Key]], place: Callable[[Key], Placed], min_score: float, limit: int
+) -> list[Ranked[Key]]:
+    """Penalty, filter, sort, cut: in that order."""
+    ranked = [_penalised(fused, place(fused.key)) for fused in candidates]
+    kept = [one for one in ranked if one.score >= min_score]
+    kept.sort(key=_sort_key)
+    return kept[:limit]
+
+
+def _penalised(fused: Fused[Key], placed: Placed) -> Ranked[Key]:
+    return Ranked(fused, fused.fused * placed.penalty, placed)
+
+
+def _sort_key(ranked: Ranked[Key]) -> tuple[float, int, float, str, int, str]:
+    """Score, then how many signals agree, then raw bm25, then where it stands: total, hence reproducible."""
+    votes, placed = ranked.fused.votes, ranked.placed
+    bm25 = votes.get(Signal.BM25)
+    return (
+        -ranked.score,
+        -len(votes),
+        -(bm25.raw if bm25 is not None else 0.0),
+        placed.path,
+        placed.line,
+        placed.id,
+    )

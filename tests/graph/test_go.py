@@ -1,0 +1,92 @@
+"""Go: packages as directories, go.mod, embedding, multiple results, interfaces, and what must not resolve."""
+
+from __future__ import annotations
+
+from ctxsearch.graph.resolve.resolver import Resolver
+from ctxsearch.indexer.parse import parse
+
+
+def calls(files: dict[str, str], path: str) -> set[tuple[str, str]]:
+    resolver = Resolver()
+    resolver.update({name: parse(name, text.encode()) for name, text in files.items()})
+    world = resolver.world
+    own = world.table(path).facts.definitions
+    return {
+        (
+            own[scope].qualified_name if scope >= 0 else "",
+            f"{place}:{world.table(place).facts.definitions[target].qualified_name}",
+        )
+        for scope, (place, target), _, _ in resolver.call_sites(path)
+    }
+
+
+def test_files_of_one_directory_share_their_names() -> None:
+    files = {"a.go": "package p\nfunc f() { g() }\n", "b.go": "package p\nfunc g() {}\n"}
+    assert calls(files, "a.go") == {("f", "b.go:g")}
+
+
+def test_an_import_is_linked_through_go_mod() -> None:
+    files = {
+        "go.mod": "module example.com/app\n",
+        "main.go": 'package main\nimport "example.com/app/store"\nfunc main() { s := store.New(); s.Save() }\n',
+        "store/store.go": "package store\ntype S struct{}\nfunc New() *S { return &S{} }\nfunc (s *S) Save() {}\n",
+    }
+    assert calls(files, "main.go") == {("main", "store/store.go:New"), ("main", "store/store.go:S.Save")}
+
+
+def test_a_standard_package_is_not_a_directory_of_the_same_name() -> None:
+    files = {
+        "a.go": 'package p\nimport "errors"\nfunc f() { errors.New("x") }\n',
+        "errors/e.go": "package errors\nfunc New(s string) {}\n",
+    }
+    assert calls(files, "a.go") == set()
+
+
+def test_embedded_types_lend_their_methods() -> None:
+    text = "package p\ntype B struct{}\nfunc (b B) M() {}\ntype T struct{ *B }\nfunc f(t T) { t.M() }\n"
+    assert calls({"a.go": text}, "a.go") == {("f", "a.go:B.M")}
+
+
+def test_each_of_several_results_keeps_its_type() -> None:
+    text = (
+        "package p\ntype A struct{}\nfunc (A) M() {}\ntype B struct{}\nfunc (B) M() {}\n"
+        "func two() (A, B) { return A{}, B{} }\nfunc f() { a, b := two(); a.M(); _ = b }\n"
+    )
+    assert calls({"a.go": text}, "a.go") == {("f", "a.go:two"), ("f", "a.go:A.M")}
+
+
+def test_elements_of_slices_maps_and_named_containers_are_typed() -> None:
+    text = (
+        "package p\ntype A struct{}\nfunc (A) M() {}\ntype As []A\n"
+        'func f(xs []A, m map[string]A, as As) { for _, x := range xs { x.M() }; m["k"].M(); as[0].M() }\n'
+    )
+    assert calls({"a.go": text}, "a.go") == {("f", "a.go:A.M")}
+
+
+def test_shadowing_in_a_block_ends_with_the_block() -> None:
+    text = (
+        "package p\ntype A struct{}\nfunc (A) M() {}\ntype B struct{}\nfunc (B) M() {}\n"
+        "func f(x A) { if true { x := B{}; x.M() }; x.M() }\n"
+    )
+    assert calls({"a.go": text}, "a.go") == {("f", "a.go:A.M"), ("f", "a.go:B.M")}
+
+
+def test_a_type_switch_types_its_variable_per_case() -> None:
+    text = (
+        "package p\ntype A struct{}\nfunc (A) M() {}\ntype B struct{}\nfunc (B) N() {}\n"
+        "func f(v any) { switch x := v.(type) { case A: x.M()\ncase *B: x.N() } }\n"
+    )
+    assert calls({"a.go": text}, "a.go") == {("f", "a.go:A.M"), ("f", "a.go:B.N")}
+
+
+def test_a_conversion_calls_nothing() -> None:
+    text = "package p\ntype N string\nfunc (n N) M() {}\nfunc f(s string) { N(s).M() }\n"
+    assert calls({"a.go": text}, "a.go") == {("f", "a.go:N.M")}
+
+
+def test_a_method_of_a_library_type_is_not_guessed() -> None:
+    text = (
+        'package p\nimport "net/http"\ntype T struct{}\nfunc (T) Close() {}\n'
+        "func f(r *http.Response) { r.Body.Close() }\n"
+    )
+    assert calls({"a.go": text}, "a.go") == set()

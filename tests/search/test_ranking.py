@@ -1,0 +1,172 @@
+"""The laws of fusion, as properties over random lists, and the order that follows."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ctxsearch.search.query import Signal
+from ctxsearch.search.ranking import Fused, Placed, RankedList, fuse, order, rank_score
+
+KEYS = st.sampled_from([f"n{number:02d}" for number in range(30)])
+LISTS = st.lists(KEYS, max_size=25, unique=True)
+WEIGHT = st.floats(0.01, 100.0)
+WEIGHTS = st.fixed_dictionaries(dict.fromkeys(Signal, WEIGHT))
+
+
+def ranked(signal: Signal, keys: list[str]) -> RankedList[str]:
+    return RankedList(signal, [(key, 100.0 - position) for position, key in enumerate(keys)])
+
+
+def anywhere(key: str) -> Placed:
+    return Placed(1.0, "", 0, key)
+
+
+def ordered(lists: list[RankedList[str]], weights: Mapping[Signal, float]) -> list[str]:
+    return [one.fused.key for one in order(fuse(lists, weights).values(), anywhere, 0.0, 1000)]
+
+
+@given(LISTS, WEIGHT, st.sampled_from(list(Signal)))
+def test_one_list_comes_back_as_itself(keys: list[str], weight: float, signal: Signal) -> None:
+    assert ordered([ranked(signal, keys)], {signal: weight}) == keys
+
+
+@given(st.lists(LISTS, min_size=4, max_size=4), WEIGHTS)
+def test_the_order_of_lists_does_not_matter(lists: list[list[str]], weights: dict[Signal, float]) -> None:
+    made = [ranked(signal, keys) for signal, keys in zip(Signal, lists, strict=True)]
+    answers = {
+        tuple((key, one.fused) for key, one in sorted(fuse(some, weights).items()))
+        for some in itertools.permutations(made)
+    }
+    assert len(answers) == 1
+
+
+@given(LISTS, LISTS, WEIGHTS, st.data())
+def test_moving_up_in_one_list_never_moves_down_in_the_answer(
+    first: list[str], second: list[str], weights: dict[Signal, float], data: st.DataObject
+) -> None:
+    if len(first) < 2:
+        return
+    position = data.draw(st.integers(1, len(first) - 1))
+    moved = first[position]
+    better = [*first]
+    better.insert(position - 1, better.pop(position))
+    other = ranked(Signal.SEMANTIC, second)
+    before = ordered([ranked(Signal.BM25, first), other], weights).index(moved)
+    after = ordered([ranked(Signal.BM25, better), other], weights).index(moved)
+    assert after <= before
+
+
+@given(st.lists(KEYS, max_size=40), LISTS, WEIGHTS)
+def test_no_id_twice_and_a_repeat_counts_once_at_its_best_rank(
+    repeated: list[str], other: list[str], weights: dict[Signal, float]
+) -> None:
+    answer = ordered([ranked(Signal.BM25, repeated), ranked(Signal.SEMANTIC, other)], weights)
+    assert len(answer) == len(set(answer))
+    votes = fuse([ranked(Signal.BM25, repeated)], {Signal.BM25: 1.0})
+    assert all(votes[key].votes[Signal.BM25].rank == repeated.index(key) + 1 for key in repeated)
+
+
+@given(st.lists(LISTS, min_size=4, max_size=4), WEIGHTS)
+def test_scores_are_between_zero_and_one(lists: list[list[str]], weights: dict[Signal, float]) -> None:
+    made = [ranked(signal, keys) for signal, keys in zip(Signal, lists, strict=True)]
+    assert all(0.0 < one.fused <= 1.0 for one in fuse(made, weights).values())
+
+
+@given(LISTS, LISTS, WEIGHTS, st.floats(0.001, 1000.0))
+def test_scaling_all_weights_changes_nothing(
+    first: list[str], second: list[str], weights: dict[Signal, float], scale: float
+) -> None:
+    made = [ranked(Signal.BM25, first), ranked(Signal.SEMANTIC, second)]
+    scaled = {signal: weight * scale for signal, weight in weights.items()}
+    for key, one in fuse(made, weights).items():
+        assert math.isclose(one.fused, fuse(made, scaled)[key].fused, rel_tol=1e-9)
+
+
+def test_the_formula_is_that_of_the_contract() -> None:
+    weights = {Signal.BM25: 1.0, Signal.SEMANTIC: 0.8}
+    made = [ranked(Signal.BM25, ["a", "b"]), ranked(Signal.SEMANTIC, ["b", "c"])]
+    fused = fuse(made, weights)
+    norm = 1.8 / 61
+    assert fused["a"].fused == pytest.approx((1.0 / 61) / norm)
+    assert fused["b"].fused == pytest.approx((1.0 / 62 + 0.8 / 61) / norm)
+    assert fused["c"].fused == pytest.approx((0.8 / 62) / norm)
+    assert fused["b"].votes[Signal.SEMANTIC].contribution == pytest.approx(0.8 / 1.8)
+
+
+def test_first_in_both_lists_beats_first_in_one_because_absence_gives_nothing() -> None:
+    fused = fuse([ranked(Signal.BM25, ["a"]), ranked(Signal.SEMANTIC, ["a"])], {Signal.BM25: 1, Signal.SEMANTIC: 1})
+    assert fused["a"].fused == 1.0
+    alone = fuse([ranked(Signal.BM25, ["a"]), ranked(Signal.SEMANTIC, ["b"])], {Signal.BM25: 1, Signal.SEMANTIC: 1})
+    assert alone["a"].fused == 0.5
+    assert Signal.SEMANTIC not in alone["a"].votes
+
+
+def test_the_best_result_is_not_forced_to_one_when_a_signal_ran_and_found_nothing() -> None:
+    fused = fuse([ranked(Signal.BM25, ["a"]), ranked(Signal.SEMANTIC, [])], {Signal.BM25: 1.0, Signal.SEMANTIC: 1.0})
+    assert fused["a"].fused == 0.5
+
+
+def test_a_signal_that_did_not_run_is_not_in_the_norm() -> None:
+    fused = fuse([ranked(Signal.BM25, ["a"])], {Signal.BM25: 1.0, Signal.SEMANTIC: 1.0})
+    assert fused["a"].fused == 1.0
+
+
+def test_a_signal_of_weight_zero_neither_votes_nor_dilutes() -> None:
+    fused = fuse([ranked(Signal.BM25, ["a"]), ranked(Signal.FUZZY, ["b"])], {Signal.BM25: 1.0, Signal.FUZZY: 0.0})
+    assert set(fused) == {"a"}
+    assert fused["a"].fused == 1.0
+
+
+def test_rank_scores() -> None:
+    assert rank_score(1) == 1.0
+    assert rank_score(62) == 61 / 122
+    assert rank_score(0) == 0.0
+
+
+def vote_for(key: str, score: float, **votes: tuple[int, float]) -> Fused[str]:
+    from ctxsearch.search.ranking import Vote
+
+    return Fused(key, score, {Signal(name): Vote(rank, raw, 0.0) for name, (rank, raw) in votes.items()})
+
+
+def test_the_penalty_is_applied_before_the_sort_and_the_cut() -> None:
+    penalties = {"old": 0.5, "new": 1.0, "newer": 1.0}
+    fused = [vote_for("old", 0.9), vote_for("new", 0.6), vote_for("newer", 0.5)]
+    answer = order(fused, lambda key: Placed(penalties[key], "", 0, key), 0.0, 2)
+    assert [(one.fused.key, one.score) for one in answer] == [("new", 0.6), ("newer", 0.5)]
+
+
+def test_min_score_filters_what_is_shown_before_the_cut() -> None:
+    fused = [vote_for("old", 0.9), vote_for("new", 0.6)]
+    answer = order(fused, lambda key: Placed(0.5 if key == "old" else 1.0, "", 0, key), 0.5, 1)
+    assert [one.fused.key for one in answer] == ["new"]
+
+
+def test_ties_go_by_signals_then_bm25_then_path_then_line_then_id() -> None:
+    fused = [
+        vote_for("id-b", 0.5, bm25=(1, 2.0)),
+        vote_for("id-a", 0.5, bm25=(1, 2.0)),
+        vote_for("line-9", 0.5, bm25=(1, 2.0)),
+        vote_for("path-z", 0.5, bm25=(1, 2.0)),
+        vote_for("raw-3", 0.5, bm25=(1, 3.0)),
+        vote_for("two", 0.5, bm25=(1, 1.0), semantic=(1, 1.0)),
+        vote_for("no-bm25", 0.5, semantic=(1, 9.0)),
+        vote_for("best", 0.6),
+    ]
+    places = {"path-z": ("z", 1), "line-9": ("a", 9)}
+    answer = order(fused, lambda key: Placed(1.0, *places.get(key, ("a", 1)), key), 0.0, 100)
+    expected = ["best", "two", "raw-3", "id-a", "id-b", "line-9", "path-z", "no-bm25"]
+    assert [one.fused.key for one in answer] == expected
+    assert [
+        one.fused.key for one in order(reversed(fused), lambda key: answer_place(key, places), 0.0, 100)
+    ] == expected
+
+
+def answer_place(key: str, places: dict[str, tuple[str, int]]) -> Placed:
+    return Placed(1.0, *places.get(key, ("a", 1)), key)

@@ -1,0 +1,140 @@
+"""Scope: one meaning for paths, globs, languages, kinds and packages, the same for Python and for the
+engines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from search_samples import by_path, document
+
+from ctxsearch.graph.model import NodeKind
+from ctxsearch.search.errors import InvalidArgument
+from ctxsearch.search.lexical import TantivyIndex
+from ctxsearch.search.ports import Selection
+from ctxsearch.search.scope import EVERYTHING, Scope, package_ancestors
+
+MATCHES = [
+    ("src", "src/a.py", True),
+    ("src/", "src/deep/a.py", True),
+    ("./src", "src/a.py", True),
+    ("src", "src2/a.py", False),
+    ("src/a.py", "src/a.py", True),
+    ("src/a.py", "src/a.pyc", False),
+    ("*.py", "src/deep/a.py", True),
+    ("*.py", "a.py", True),
+    ("*.py", "a.pyx", False),
+    ("/*.py", "src/a.py", False),
+    ("/*.py", "a.py", True),
+    ("src/*.py", "src/a.py", True),
+    ("src/*.py", "src/deep/a.py", False),
+    ("src/**/*.py", "src/a.py", True),
+    ("src/**/*.py", "src/x/y/a.py", True),
+    ("**/test_*.py", "test_a.py", True),
+    ("**/test_*.py", "x/test_a.py", True),
+    ("src/**", "src/x/y", True),
+    ("s?c/a.py", "src/a.py", True),
+    ("s?c/a.py", "s/c/a.py", False),
+    ("[ab].py", "b.py", True),
+    ("[ab].py", "c.py", False),
+    ("[!ab].py", "c.py", True),
+    ("[!ab].py", "a.py", False),
+    ("[a-c]x.py", "bx.py", True),
+    ("*.{ts,tsx}", "web/app.tsx", True),
+    ("*.{ts,tsx}", "web/app.js", False),
+    ("a+b (1)/x.py", "a+b (1)/x.py", True),
+    ("weird.$name", "weirdx$name", False),
+]
+
+
+@pytest.mark.parametrize(("pattern", "path", "expected"), MATCHES)
+def test_paths_and_globs(pattern: str, path: str, expected: bool) -> None:
+    assert Scope(paths=(pattern,)).accepts_path(path) is expected
+    assert Scope(exclude_paths=(pattern,)).accepts_path(path) is not expected
+
+
+@pytest.mark.parametrize("pattern", ["[abc", "*.{py", "{a,{b}", "", "/", "  ", "[z-a]"])
+@pytest.mark.parametrize("field", ["paths", "exclude_paths"])
+def test_a_malformed_glob_is_refused_by_name(field: str, pattern: str) -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        Scope(**{field: (pattern,)})  # type: ignore[arg-type]
+    assert caught.value.field == f"scope.{field}"
+    assert caught.value.value == pattern
+
+
+def test_kinds_languages_and_packages() -> None:
+    node = document("run", kind=NodeKind.METHOD, qualified="app.server.Server.run", language="python").node
+    assert Scope(kinds=(NodeKind.METHOD,)).accepts(node)
+    assert not Scope(kinds=(NodeKind.CLASS,)).accepts(node)
+    assert not Scope(exclude_kinds=(NodeKind.METHOD,)).accepts(node)
+    assert Scope(languages=("Python",)).accepts(node)
+    assert not Scope(exclude_languages=("PYTHON",)).accepts(node)
+    assert Scope(packages=("app.server",)).accepts(node)
+    assert Scope(packages=("app::server",)).accepts(node)
+    assert not Scope(packages=("app.serv",)).accepts(node)
+    assert not Scope(exclude_packages=("app",)).accepts(node)
+
+
+def test_every_named_condition_must_hold() -> None:
+    node = document("run", path="src/a.py").node
+    assert Scope(paths=("src",), languages=("python",)).accepts(node)
+    assert not Scope(paths=("src",), languages=("go",)).accepts(node)
+
+
+def test_repositories() -> None:
+    assert EVERYTHING.accepts_repository("a")
+    assert not Scope(repositories=("b",)).accepts_repository("a")
+    assert not Scope(exclude_repositories=("a",)).accepts_repository("a")
+    assert Scope(repositories=("b",)).is_everything, "repositories are chosen before any index is asked"
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("kinds", ("METHOD",)),
+        ("languages", ("",)),
+        ("paths", ["src"]),
+        ("packages", (1,)),
+        ("repositories", ("",)),
+    ],
+)
+def test_unknown_values_are_refused(field: str, value: object) -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        Scope(**{field: value})  # type: ignore[arg-type]
+    assert caught.value.field == f"scope.{field}"
+
+
+def test_package_ancestors_in_any_separator() -> None:
+    assert package_ancestors("a.b::C#d") == ("a", "a.b", "a.b.C", "a.b.C.d")
+
+
+@pytest.fixture(scope="module")
+def paths_index(tmp_path_factory: pytest.TempPathFactory) -> TantivyIndex:
+    index = TantivyIndex(Path(tmp_path_factory.mktemp("scope")))
+    paths = sorted({path for _, path, _ in MATCHES})
+    index.rebuild(1, sorted(by_path(*(document("common", path=path) for path in paths)).items()))
+    return index
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(alphabet="abcsrc./*?{},[]!-tx+$", min_size=1, max_size=12))
+def test_the_engine_and_python_agree_on_every_glob(paths_index: TantivyIndex, pattern: str) -> None:
+    try:
+        scope = Scope(paths=(pattern,))
+    except InvalidArgument:
+        return
+    paths = sorted({path for _, path, _ in MATCHES})
+    expected = {document("common", path=path).node.id for path in paths if scope.accepts_path(path)}
+    found = {hit.id for hit in paths_index.reader().search("common", Selection(scope), 100)}
+    assert found == expected
+
+
+@pytest.mark.parametrize("pattern", sorted({pattern for pattern, _, _ in MATCHES}))
+def test_the_engine_agrees_on_the_listed_globs(paths_index: TantivyIndex, pattern: str) -> None:
+    scope = Scope(paths=(pattern,))
+    paths = sorted({path for _, path, _ in MATCHES})
+    expected = {document("common", path=path).node.id for path in paths if scope.accepts_path(path)}
+    found = {hit.id for hit in paths_index.reader().search("common", Selection(scope), 100)}
+    assert found == expected
