@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from ctxsearch.graph.facts import MODULE_SCOPE, Definition, Expr, Import, Op, ParamKind, Type
 from ctxsearch.graph.model import NodeFlag, NodeKind, Rule
 from ctxsearch.graph.resolve.evaluate import Evaluator
-from ctxsearch.graph.resolve.python_library import BUILTINS, LIBRARY_METHODS, PASS_THROUGH, TRANSPARENT_TYPES
+from ctxsearch.graph.resolve.python_library import BUILTINS, CALLERS, LIBRARY_METHODS, PASS_THROUGH, TRANSPARENT_TYPES
 from ctxsearch.graph.resolve.tables import CLASS_LIKE, FileTable
 from ctxsearch.graph.resolve.values import (
     EXTERNAL,
@@ -203,11 +203,26 @@ class PythonEvaluator(Evaluator):
         return found if found is not None else self.global_name(path, name)
 
     def bound(self, path: str, scope: int, name: str, at: int) -> Values | None:
+        if at >= 0 and self._reads_outer(path, scope, name, at):
+            return None
         found = super().bound(path, scope, name, at)
         if found is None or at < 0 or any(value != _NONE for value in found):
             return found
         # nothing but None so far: a loop or another method binds it later
         return super().bound(path, scope, name, -1)
+
+    def _reads_outer(self, path: str, scope: int, name: str, at: int) -> bool:
+        """`str = str` in a module or class body: what is not yet bound there is looked up further out."""
+        table = self.table(path)
+        if scope >= 0 and table.facts.definitions[scope].kind not in CLASS_LIKE:
+            return False
+        if scope < 0 and name not in BUILTINS:
+            return False
+        assigns = table.binds[scope].get(name, ()) if scope in table.binds else ()
+        if not assigns or (scope in table.defs and name in table.defs[scope] and scope >= 0):
+            return False
+        exprs = table.facts.exprs
+        return all(exprs[table.facts.assigns[item].target].at >= at for item in assigns)
 
     def choose(self, table: FileTable, places: list[_Place], at: int) -> list[_Place]:
         """The bindings that reach `at`: back to the last one that certainly happened."""
@@ -236,7 +251,48 @@ class PythonEvaluator(Evaluator):
             if typed:
                 return (Coll("list" if param.kind is ParamKind.VARIADIC else "dict", (typed,)),)
             return (Arg(path, index, place),)
-        return super().param(path, index, place)
+        fixture = self._fixture(path, index, param.name) if param.type is None else UNKNOWN
+        return fixture or super().param(path, index, place)
+
+    def _fixture(self, path: str, index: int, name: str) -> Values:
+        """What pytest passes to a test (or fixture) for a parameter: the result of the fixture of that name."""
+        table = self.table(path)
+        definition = table.facts.definitions[index]
+        if not table.facts.flags & NodeFlag.TEST or not (
+            definition.name.startswith("test") or self._is_fixture(table, index)
+        ):
+            return UNKNOWN
+        places = [(path, scope) for scope in (definition.parent, MODULE_SCOPE)]
+        directory = path.rpartition("/")[0]
+        while True:
+            places.append((_join(directory, "conftest.py"), MODULE_SCOPE))
+            if not directory:
+                break
+            directory = directory.rpartition("/")[0]
+        for place, scope in dict.fromkeys(places):
+            found = self._fixture_in(place, scope, name, index if place == path else -1)
+            if found:
+                return found
+        return UNKNOWN
+
+    def _fixture_in(self, path: str, scope: int, name: str, asking: int) -> Values:
+        if not self.world.exists(path):
+            return UNKNOWN
+        self.world.record("name", path, name)
+        table = self.table(path)
+        for index in table.defs[scope].get(name, ()) if scope in table.defs else ():
+            if index != asking and self._is_fixture(table, index):
+                flags = self.definition(path, index).flags
+                return self._yielded(Gen(path, index)) if flags & NodeFlag.GENERATOR else self.returned(path, index)
+        return UNKNOWN
+
+    def _is_fixture(self, table: FileTable, index: int) -> bool:
+        exprs = table.facts.exprs
+        for decorator in table.facts.definitions[index].decorators:
+            expr = exprs[exprs[decorator].base] if exprs[decorator].op is Op.CALL else exprs[decorator]
+            if expr.name == "fixture":
+                return True
+        return False
 
     # -- expressions
 
@@ -450,7 +506,7 @@ class PythonEvaluator(Evaluator):
     def member(self, base: Value, name: str) -> Values:
         if isinstance(base, Inst | Class) and name == "__class__":
             return (Class(base.path, base.index),)
-        if isinstance(base, Box | Coll | Gen):
+        if isinstance(base, Box | Coll | Gen) or (isinstance(base, Arg) and self._collects(base)):
             return (Method(base, name),)
         if isinstance(base, Method):
             return EXTERNAL
@@ -677,7 +733,7 @@ class PythonEvaluator(Evaluator):
     def returned(self, path: str, index: int) -> Values:
         definition = self.definition(path, index)
         typed = self.typed(path, index, definition.result)
-        if typed:
+        if typed and not (definition.returns and _may_be_function(definition.result)):
             return typed
         return self._guarded(
             path,
@@ -728,10 +784,25 @@ class PythonEvaluator(Evaluator):
 
     def _part(self, arg: Arg) -> Values:
         """One of the values that a `*args` or `**kwargs` parameter collects."""
-        definition = self.table(arg.path).facts.definitions[arg.index]
-        if definition.params[arg.position].kind not in (ParamKind.VARIADIC, ParamKind.KEYWORDS):
+        if not self._collects(arg):
             return UNKNOWN
         return self.expand(arg) if self.follow_args else (arg,)
+
+    def _collects(self, arg: Arg) -> bool:
+        """Whether the parameter is `*args` or `**kwargs`."""
+        definition = self.table(arg.path).facts.definitions[arg.index]
+        return definition.params[arg.position].kind in (ParamKind.VARIADIC, ParamKind.KEYWORDS)
+
+    def expand(self, arg: Arg) -> Values:
+        """What tests pass in is followed within tests only."""
+        found = super().expand(arg)
+        if self.table(arg.path).facts.flags & NodeFlag.TEST:
+            return found
+        return tuple(
+            value
+            for value in found
+            if not isinstance(value, Func | Class | Inst) or not self.table(value.path).facts.flags & NodeFlag.TEST
+        )
 
     def box_items(self, box: Box, key: str | None) -> Values:
         facts = self.table(box.path).facts
@@ -798,13 +869,29 @@ class PythonEvaluator(Evaluator):
                 expr = facts.exprs[decorator]
                 if expr.op is not Op.KEYWORD:
                     for target in self._run_by(self.ask(path, decorator)):
-                        yield definition.parent, target, Rule.LEXICAL, expr.line
+                        yield definition.parent, target, Rule.LEXICAL if target[0] == path else Rule.IMPORT, expr.line
         for expr in facts.exprs:
             if expr.op is Op.ELEMENT and expr.name != "slice":
                 for value in self.ask(path, expr.base):
                     if isinstance(value, Inst):
                         for target in self._iterated(value):
                             yield expr.scope, target, Rule.TYPED, expr.line
+            elif expr.op is Op.CALL and expr.args:
+                yield from self._called_back(path, expr)
+
+    def _called_back(self, path: str, expr: Expr) -> Iterator[tuple[int, tuple[str, int], Rule, int]]:
+        """Built-ins that call a function they are given: `map(f, items)`, `sorted(items, key=f)`."""
+        exprs = self.table(path).facts.exprs
+        name = exprs[expr.base].name
+        if name not in CALLERS or not _is_caller(self.ask(path, expr.base)):
+            return
+        for arg in expr.args:
+            if exprs[arg].op is Op.KEYWORD and exprs[arg].name != "key":
+                continue
+            if CALLERS[name] == "key" and exprs[arg].op is not Op.KEYWORD:
+                continue
+            for target in self._run_by(self.ask(path, arg)):
+                yield expr.scope, target, Rule.FLOW, expr.line
 
     def _run_by(self, values: Values) -> Iterator[tuple[str, int]]:
         for value in values:
@@ -850,6 +937,15 @@ class PythonEvaluator(Evaluator):
         return super().decorator(path, expr)
 
     # -- the last resort
+
+    def rule(self, path: str, expr: Expr, values: Values) -> Rule:
+        if expr.op is Op.CALL and expr.base >= 0:
+            callee = self.table(path).facts.exprs[expr.base]
+            if callee.op in (Op.THIS, Op.RECEIVER_CLASS):
+                return Rule.SELF
+            if callee.op is Op.INDEX and all(isinstance(value, Class) for value in values):
+                return Rule.LEXICAL  # a generic class with its arguments
+        return super().rule(path, expr, values)
 
     def guess(self, path: str, index: int, expr: Expr) -> list[tuple[str, int]]:  # noqa: ARG002
         """The only method of that name, for a receiver of which nothing is known."""
@@ -947,10 +1043,25 @@ def _is_receiver(exprs: tuple[Expr, ...], index: int) -> bool:
     return expr.op is Op.THIS
 
 
+def _may_be_function(declared: Type | None) -> bool:
+    """A result like `Command | Callable[..., Command]`: which one depends on the call."""
+    return (
+        declared is not None and declared.name == "|" and any(arg.name in ("->", "Callable") for arg in declared.args)
+    )
+
+
 def _awaited(value: Value) -> Values:
     if isinstance(value, Coll) and value.name in ("awaitable", "coroutine", "future", "task"):
         return value.args[-1]
     return (value,)
+
+
+def _is_caller(values: Values) -> bool:
+    """A built-in function of functools or of a list, not a namesake."""
+    return any(
+        (isinstance(value, Ext) and value.name.removeprefix("functools.") in CALLERS) or isinstance(value, Method)
+        for value in values
+    )
 
 
 def _without_none(values: Iterable[Value]) -> Values:

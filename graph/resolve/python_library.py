@@ -52,5 +52,8 @@ PASS_THROUGH = {
     "proxy": "same",
 }
 
+# Built-ins that call what they are given: any argument, or only `key=`.
+CALLERS = {"map": "any", "filter": "any", "reduce": "any", "sorted": "key", "sort": "key", "min": "key", "max": "key"}
+
 # Annotations that say nothing about which method runs.
 TRANSPARENT_TYPES = frozenset({"Any", "object", "AnyStr", "Callable", "Incomplete", "NoReturn", "Never", "Unpack"})

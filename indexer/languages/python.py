@@ -474,26 +474,31 @@ class Python(Extractor):
                 self._assign_to(inner, value, at, declared, until)
 
     def _take_apart(self, pattern: Node, value: int, at: int, until: int) -> None:
-        whole = self.exprs[value] if value >= 0 else None
         parts = pattern.named_children
-        items = whole.args if whole is not None and whole.op == Op.SEQUENCE and len(whole.args) == len(parts) else ()
-        if any(self.exprs[item].op == Op.SPREAD for item in items):
-            items = ()
+        items = self._written_items(value)
         starred = False
         for position, part in enumerate(parts):
             if part.type in ("list_splat_pattern", "list_splat"):
                 starred = True
                 inner = _first(part)
                 if inner is not None:
-                    spread = self.add(part, Op.SPREAD, base=value)
-                    self._assign_to(inner, self.add(part, Op.SEQUENCE, "list", args=(spread,)), at, None, until)
-            elif items and not starred:
-                self._assign_to(part, items[position], at, None, until)
+                    rest = items[position : len(items) - (len(parts) - position - 1)]
+                    args = rest or (self.add(part, Op.SPREAD, base=value),)
+                    self._assign_to(inner, self.add(part, Op.SEQUENCE, "list", args=args), at, None, until)
+            elif items and -len(items) <= (place := position - len(parts) if starred else position) < len(items):
+                self._assign_to(part, items[place], at, None, until)
             else:
                 index = position - len(parts) if starred else position
                 key = self._literal(part, "int", str(index))
                 item = self.add(part, Op.INDEX, base=value, args=(key,)) if value >= 0 else -1
                 self._assign_to(part, item, at, None, until)
+
+    def _written_items(self, value: int) -> tuple[int, ...]:
+        """The items of a list or tuple that is written out; () for anything else."""
+        if value < 0 or self.exprs[value].op != Op.SEQUENCE:
+            return ()
+        items = self.exprs[value].args
+        return () if any(self.exprs[item].op == Op.SPREAD for item in items) else items
 
     def _owner(self, name: str) -> int:
         return self._declared.get((self.scope, name), self.scope)
