@@ -9,8 +9,9 @@ answers like one that was built afresh.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,19 @@ from ctxsearch.graph.edges import EdgeTable
 from ctxsearch.graph.model import CodeNode, Edge, EdgeKind, NodeId, Rule
 from ctxsearch.graph.names import Found, NameIndex
 from ctxsearch.graph.records import FileGraph, owner_of
+from ctxsearch.graph.walk import (
+    CONFIDENCE_STEPS,
+    DEFAULT_LIMITS,
+    THROUGH_HUBS,
+    UNBOUNDED,
+    Label,
+    Limits,
+    Walk,
+    confidence_of,
+    kind_of,
+    meet,
+    strength_of,
+)
 
 CALLER_KINDS = frozenset({EdgeKind.CALLS})
 DEPENDENCY_KINDS = frozenset({EdgeKind.CALLS, EdgeKind.IMPORTS, EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS, EdgeKind.USES})
@@ -35,23 +49,6 @@ IMPACT_KINDS = frozenset(
     }
 )
 ALL_KINDS = frozenset(EdgeKind)
-UNBOUNDED = 1_000_000  # a depth that no path has
-
-_STEPS = 10_000  # confidences as integers, so that a floor of 0.95 keeps an edge of 0.95
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What bounds a walk. Whatever is cut is said in the answer."""
-
-    min_confidence: float = 0.5  # weaker edges are not there
-    results: int = 1000
-    hub_degree: int = 200  # a node with more neighbours is reached but not walked through, unless it is a seed
-    edges: int = 150_000  # looked at in one walk: under 100 ms on a slow core (bench/graph_load.py)
-
-
-DEFAULT_LIMITS = Limits()
-THROUGH_HUBS = Limits(hub_degree=UNBOUNDED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +68,19 @@ class Traversal:
     """What a walk reached: by distance, then best seed's rank, then confidence, then id."""
 
     hits: tuple[Hit, ...]
-    reached: int  # how many nodes, before the cap on results
+    reached: int  # nodes seen, before the cap on results; more exist if truncated
     truncated: bool  # something was cut: results, hubs, or edges looked at
-    hubs: tuple[NodeId, ...] = ()  # reached, but not walked through
+    hubs: tuple[NodeId, ...] = ()  # reached, but not walked through; or seeds of which only the strongest edges were
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A shortest way from one node to another."""
+
+    nodes: tuple[CodeNode, ...] = ()  # empty: no way was found
+    kinds: tuple[EdgeKind, ...] = ()  # of the edges between them
+    confidence: float = 0.0  # of the weakest edge
+    truncated: bool = False  # the search gave up: there may be a way after all
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,17 +93,6 @@ class Link:
     rule: Rule
 
 
-@dataclass(frozen=True, slots=True)
-class _Label:
-    """How a node is reached from one seed."""
-
-    distance: int
-    rank: int
-    steps: int  # confidence of the weakest edge so far
-    before: int  # index of the node before it; -1 at a seed
-    via: int
-
-
 class CodeGraph:
     """Nodes and edges of one generation. Made by `build` and `apply` only."""
 
@@ -107,6 +103,7 @@ class CodeGraph:
         owners: dict[str, tuple[int, ...]],
         names: NameIndex,
         palette: dict[int, int],
+        degrees: _Degrees,
         generation: int,
         dangling: int,
     ) -> None:
@@ -115,7 +112,7 @@ class CodeGraph:
         self._owners = owners
         self._names = names
         self._palette = palette  # every edge payload in use, once
-        self._degrees: dict[int, int] = {}  # remembered answers of `in_degree`
+        self._degrees = degrees
         self.generation = generation
         self.dangling = dangling  # edges that `build` or this `apply` left out: their target is missing
 
@@ -137,6 +134,7 @@ class CodeGraph:
             {owner: tuple(own) for owner, own in owners.items()},
             NameIndex.build(nodes),
             {payload: payload for payload in shared},
+            _Degrees.of(len(nodes), edges),
             generation,
             edges.dangling,
         )
@@ -154,21 +152,13 @@ class CodeGraph:
         new = {node.id: node for own in nodes.values() for node in own}
         old = [position for owner in {*changed, *removed} for position in owners.pop(owner, ())]
         names = self._names.replaced([graph[position] for position in old], new.values())
-        for position in old:
-            node = graph[position]
-            if node.id in new:
-                graph[position] = new[node.id]
-                for edge in graph.out_edge_indices(position):
-                    graph.remove_edge_from_index(edge)
-        gone = [position for position in old if graph[position].id not in new]
+        gone, lost = _replace_nodes(graph, old, new)
         for position in gone:
             del index[graph[position].id]
         graph.remove_nodes_from(gone)
         fresh = [node for node in new.values() if node.id not in index]
         index.update(zip((node.id for node in fresh), graph.add_nodes_from(fresh), strict=True))
-        for owner, own in nodes.items():
-            if own:
-                owners[owner] = tuple(index[node.id] for node in own)
+        owners |= {owner: tuple(index[node.id] for node in own) for owner, own in nodes.items() if own}
         palette = self._palette.copy()
         rows, dangling = _edge_rows(index, palette, (e for part in changed.values() for e in part.edges))
         graph.add_edges_from(rows)
@@ -178,6 +168,7 @@ class CodeGraph:
             owners,
             names,
             palette,
+            self._degrees.changed([index[node.id] for node in fresh], lost, rows),
             self.generation + 1 if generation is None else generation,
             dangling,
         )
@@ -220,15 +211,9 @@ class CodeGraph:
         return self._links((source, payload) for source, _, payload in edges)
 
     def in_degree(self, node: NodeId) -> int:
-        """How many other nodes depend on a node: its weight in ranking."""
+        """How many edges say that something depends on a node: its weight in ranking."""
         position = self._index.get(node)
-        if position is None:
-            return 0
-        if position not in self._degrees:
-            allowed = self._allowed(DEPENDENCY_KINDS, DEFAULT_LIMITS)
-            sources = {s for s, _, payload in self._graph.in_edges(position) if payload in allowed}
-            self._degrees[position] = len(sources - {position})
-        return self._degrees[position]
+        return 0 if position is None else self._degrees.incoming(DEPENDENCY_KINDS)[position]
 
     def find(self, text: str, limit: int = 50) -> Found:
         """Nodes by id, name, qualified name, a suffix of it, or `path:line`; near names when there are none."""
@@ -238,57 +223,71 @@ class CodeGraph:
 
     def callers(self, seeds: Sequence[NodeId], depth: int, limits: Limits = DEFAULT_LIMITS) -> Traversal:
         """Who calls the seeds, directly or through up to `depth` calls."""
-        return self._traverse(self._ranked(seeds), depth, self._backwards(CALLER_KINDS, limits), limits)
+        return self._traverse(self._ranked(seeds), depth, self._steps(CALLER_KINDS, limits, incoming=True), limits)
 
     def dependencies(self, seeds: Sequence[NodeId], depth: int, limits: Limits = DEFAULT_LIMITS) -> Traversal:
         """What the seeds need: calls, imports, bases, interfaces and uses, forwards."""
-        return self._traverse(self._ranked(seeds), depth, self._forwards(DEPENDENCY_KINDS, limits), limits)
+        return self._traverse(self._ranked(seeds), depth, self._steps(DEPENDENCY_KINDS, limits, outgoing=True), limits)
 
     def related(self, seeds: Sequence[NodeId], radius: int, limits: Limits = DEFAULT_LIMITS) -> Traversal:
         """What is near the seeds, over every kind of edge in either direction."""
-        return self._traverse(self._ranked(seeds), radius, self._around(ALL_KINDS, limits), limits)
+        return self._traverse(
+            self._ranked(seeds), radius, self._steps(ALL_KINDS, limits, outgoing=True, incoming=True), limits
+        )
 
     def impact(self, node: NodeId, depth: int = UNBOUNDED, limits: Limits = THROUGH_HUBS) -> Traversal:
         """Who is affected if a node, with all that it contains, changes: callers, overrides, tests, importers.
 
         Hubs are walked through: a change to a logger does reach everybody.
         """
-        return self._traverse(self._with_members(node), depth, self._backwards(IMPACT_KINDS, limits), limits)
+        return self._traverse(self._with_members(node), depth, self._steps(IMPACT_KINDS, limits, incoming=True), limits)
 
-    def path(self, start: NodeId, end: NodeId, limits: Limits = THROUGH_HUBS) -> Hit | None:
-        """The shortest way by which `start` depends on `end`, None if there is none within the limits."""
+    def path(self, start: NodeId, end: NodeId, limits: Limits = THROUGH_HUBS) -> Path:
+        """The shortest way by which `start` depends on `end`; of several the strongest."""
         if start not in self._index or end not in self._index or start == end:
-            return None
-        goal = self._index[end]
-        walk = _Walk(self._graph, {self._index[start]: 0}, self._forwards(DEPENDENCY_KINDS, limits), limits)
-        while goal not in walk.labels and walk.advance():
-            pass
-        return self._hit(walk, goal, walk.labels[goal][0]) if goal in walk.labels else None
+            return Path()
+        first, last = self._index[start], self._index[end]
+        forth = Walk({first: 0}, self._steps(DEPENDENCY_KINDS, limits, outgoing=True), limits)
+        back = Walk({last: 0}, self._steps(DEPENDENCY_KINDS, limits, incoming=True), limits)
+        meeting = meet(forth, back)
+        if meeting is None:
+            return Path(truncated=forth.exhausted or back.exhausted or bool(forth.hubs or back.hubs))
+        way = forth.path(meeting, forth.labels[meeting])
+        way += back.path(meeting, back.labels[meeting])[-2::-1]
+        return self._path(way, limits)
+
+    def _path(self, way: list[int], limits: Limits) -> Path:
+        allowed = self._allowed(DEPENDENCY_KINDS, limits)
+        hops = [max(allowed[p] for p in self._graph.get_all_edge_data(a, b) if p in allowed) for a, b in pairwise(way)]
+        return Path(
+            tuple(self._at(position) for position in way),
+            tuple(kind_of(hop) for hop in hops),
+            confidence_of(min(hops)),
+        )
 
     def _traverse(self, seeds: dict[int, int], depth: int, steps: _Steps, limits: Limits) -> Traversal:
-        walk = _Walk(self._graph, seeds, steps, limits)
-        for _ in range(depth):
-            if not walk.advance():
-                break
-        reached = [(label, position) for position, label in walk.reached()]
-        order = sorted(reached, key=lambda item: (item[0].distance, item[0].rank, -item[0].steps, self._at(item[1]).id))
+        walk = Walk(seeds, steps, limits)
+        more = True
+        while more and walk.distance < depth and walk.reached < limits.results:
+            more = walk.advance()
+        cut = walk.exhausted or (more and walk.distance < depth) or walk.reached > limits.results
         hubs = sorted({self._at(position).id for position in walk.hubs})
         return Traversal(
-            hits=tuple(self._hit(walk, position, label) for label, position in order[: limits.results]),
-            reached=len(reached),
-            truncated=walk.exhausted or bool(hubs) or len(reached) > limits.results,
+            hits=tuple(self._hit(walk, position, label) for position, label in walk.best(limits.results)),
+            reached=walk.reached,
+            truncated=cut or bool(hubs),
             hubs=tuple(hubs),
         )
 
-    def _hit(self, walk: _Walk, position: int, label: _Label) -> Hit:
-        path = [self._at(step).id for step in walk.path(position, label)]
+    def _hit(self, walk: Walk, position: int, label: Label) -> Hit:
+        distance, rank, strength, _ = label
         return Hit(
             self._at(position),
-            label.distance,
-            label.rank,
-            label.steps / _STEPS,
-            EdgeKind(label.via),
-            tuple(path),
+            distance,
+            rank,
+            confidence_of(strength),
+            kind_of(strength),
+            tuple(self._at(step).id for step in walk.path(position, label)),
         )
 
     def _ranked(self, seeds: Sequence[NodeId]) -> dict[int, int]:
@@ -302,7 +301,7 @@ class CodeGraph:
     def _with_members(self, node: NodeId) -> dict[int, int]:
         if node not in self._index:
             return {}
-        contains = self._forwards(frozenset({EdgeKind.CONTAINS}), DEFAULT_LIMITS)
+        contains = self._steps(frozenset({EdgeKind.CONTAINS}), DEFAULT_LIMITS, outgoing=True)
         members = [self._index[node]]
         seen = set(members)
         for member in members:
@@ -311,25 +310,19 @@ class CodeGraph:
             members.extend(fresh)
         return dict.fromkeys(members, 0)
 
-    def _allowed(self, kinds: frozenset[EdgeKind], limits: Limits) -> frozenset[int]:
-        floor = round(limits.min_confidence * _STEPS)
-        return frozenset(p for p in self._palette if _kind(p) in kinds and p >> 16 >= floor)
+    def _allowed(self, kinds: frozenset[EdgeKind], limits: Limits) -> dict[int, int]:
+        """Payloads of the edges that a walk may take, with their strengths."""
+        floor = round(limits.min_confidence * CONFIDENCE_STEPS)
+        return {p: strength_of(p >> 16, p >> 8 & 0xFF) for p in self._palette if _kind(p) in kinds and p >> 16 >= floor}
 
-    def _forwards(self, kinds: frozenset[EdgeKind], limits: Limits) -> _Steps:
-        allowed, out_edges = self._allowed(kinds, limits), self._graph.out_edges
-        return lambda position: [(t, payload) for _, t, payload in out_edges(position) if payload in allowed]
-
-    def _backwards(self, kinds: frozenset[EdgeKind], limits: Limits) -> _Steps:
-        allowed, in_edges = self._allowed(kinds, limits), self._graph.in_edges
-        return lambda position: [(s, payload) for s, _, payload in in_edges(position) if payload in allowed]
-
-    def _around(self, kinds: frozenset[EdgeKind], limits: Limits) -> _Steps:
-        forwards, backwards = self._forwards(kinds, limits), self._backwards(kinds, limits)
-        return lambda position: forwards(position) + backwards(position)
+    def _steps(
+        self, kinds: frozenset[EdgeKind], limits: Limits, *, outgoing: bool = False, incoming: bool = False
+    ) -> _Steps:
+        return _Steps(self._graph, self._allowed(kinds, limits), self._degrees, kinds, outgoing, incoming)
 
     def _links(self, ends: Iterable[tuple[int, int]]) -> tuple[Link, ...]:
         links = [
-            Link(_kind(payload), self._at(end).id, (payload >> 16) / _STEPS, Rule(payload & 0xFF))
+            Link(_kind(payload), self._at(end).id, (payload >> 16) / CONFIDENCE_STEPS, Rule(payload & 0xFF))
             for end, payload in ends
         ]
         return tuple(sorted(links, key=lambda link: (link.kind, link.node, -link.confidence, link.rule)))
@@ -339,120 +332,132 @@ class CodeGraph:
         return node
 
 
-_Steps = Callable[[int], list[tuple[int, int]]]  # a position to its neighbours, with the payload of each edge
+class _Steps:
+    """The edges that one walk may take (walk.Steps)."""
+
+    def __init__(
+        self,
+        graph: rustworkx.PyDiGraph,
+        allowed: dict[int, int],
+        degrees: _Degrees,
+        kinds: frozenset[EdgeKind],
+        outgoing: bool,
+        incoming: bool,
+    ) -> None:
+        self._graph = graph
+        self._allowed = allowed
+        self._outgoing = outgoing
+        self._incoming = incoming
+        ways = [degrees.outgoing] * outgoing + [degrees.incoming] * incoming
+        self._degrees = [way(kinds) for way in ways]
+        self._costs = [way(ALL_KINDS) for way in ways]
+
+    def degree(self, position: int) -> int:
+        return sum(column[position] for column in self._degrees)
+
+    def cost(self, position: int) -> int:
+        return sum(column[position] for column in self._costs)
+
+    def id(self, position: int) -> NodeId:
+        node: CodeNode = self._graph[position]
+        return node.id
+
+    def __call__(self, position: int) -> list[tuple[int, int]]:
+        allowed, graph = self._allowed, self._graph
+        steps: list[tuple[int, int]] = []
+        if self._outgoing:
+            steps += [(end, allowed[p]) for _, end, p in graph.out_edges(position) if p in allowed]
+        if self._incoming:
+            steps += [(end, allowed[p]) for end, _, p in graph.in_edges(position) if p in allowed]
+        return steps
 
 
-class _Walk:
-    """A breadth-first walk from ranked seeds, one level at a time.
+class _Degrees:
+    """How many edges of each kind leave and enter each position.
 
-    Each node keeps its two best labels from different seeds. One would do for ordinary nodes; but a seed counts
-    only as reached from *another* seed, and the way there may lead through nodes that the seed itself is nearer to.
-    Two are enough: where a third seed would matter, two better ones have already arrived.
+    rustworkx counts by walking a list, which takes milliseconds at a hub and would be paid by every walk.
     """
 
-    def __init__(self, graph: rustworkx.PyDiGraph, seeds: dict[int, int], steps: _Steps, limits: Limits) -> None:
-        self._graph = graph
-        self._seeds = seeds
-        self._steps = steps
-        self._limits = limits
-        self._edges = 0
-        self._distance = 0
-        self.labels: dict[int, list[_Label]] = {
-            position: [_Label(0, rank, _STEPS, -1, 0)] for position, rank in seeds.items()
-        }
-        self._frontier = [(position, own[0]) for position, own in self.labels.items()]
-        self.hubs: list[int] = []
-        self.exhausted = False  # the allowance of edges is used up
+    def __init__(self, leaving: _Counts, entering: _Counts) -> None:
+        self._leaving = leaving  # [kind, position]
+        self._entering = entering
+        self._columns: dict[tuple[bool, frozenset[EdgeKind]], list[int]] = {}  # sums, made when first asked for
 
-    def advance(self) -> bool:
-        """One level further; False when there is nothing more to reach."""
-        candidates = self._candidates(self._affordable())
-        self._distance += 1
-        self._frontier = []
-        for position, ranks in candidates.items():
-            own = self.labels.setdefault(position, [])
-            for rank in sorted(ranks)[: 2 - len(own)]:
-                weakness, _, via, before = ranks[rank]
-                label = _Label(self._distance, rank, -weakness, before, via)
-                own.append(label)
-                self._frontier.append((position, label))
-        return bool(self._frontier) and not self.exhausted
+    @staticmethod
+    def of(size: int, edges: EdgeTable) -> _Degrees:
+        return _Degrees(_counted(edges.kind, edges.source, size), _counted(edges.kind, edges.target, size))
 
-    def reached(self) -> Iterator[tuple[int, _Label]]:
-        """Nodes with their best label, seeds only where another seed reached them."""
-        for position, own in self.labels.items():
-            label = next((label for label in own if label.distance), None)
-            if label is not None:
-                yield position, label
+    def changed(self, positions: Sequence[int], lost: Sequence[_Row], gained: Sequence[_Row]) -> _Degrees:
+        """After adding nodes at positions, dropping and adding edges."""
+        more = max((*positions, 0)) + 1 - self._leaving.shape[1]
+        widths = ((0, 0), (0, max(0, more)))
+        leaving, entering = np.pad(self._leaving, widths), np.pad(self._entering, widths)
+        for rows, step in ((lost, -1), (gained, 1)):
+            source, target, payload = np.array(rows, dtype=np.int64).reshape(-1, 3).T
+            np.add.at(leaving, (payload >> 8 & 0xFF, source), step)
+            np.add.at(entering, (payload >> 8 & 0xFF, target), step)
+        return _Degrees(leaving, entering)
 
-    def path(self, position: int, label: _Label) -> list[int]:
-        """Positions from the seed to a node."""
-        steps = [position]
-        while label.before >= 0:
-            position = label.before
-            label = next(earlier for earlier in self.labels[position] if earlier.rank == label.rank)
-            steps.append(position)
-        return steps[::-1]
+    def outgoing(self, kinds: frozenset[EdgeKind]) -> list[int]:
+        return self._column(self._leaving, False, kinds)
 
-    def _candidates(self, frontier: list[tuple[int, _Label]]) -> dict[int, dict[int, tuple[int, str, int, int]]]:
-        """Per node and seed rank the best last step: strongest, then by the id before it, then by kind."""
-        candidates: dict[int, dict[int, tuple[int, str, int, int]]] = {}
-        labels = self.labels
-        for position, label in frontier:
-            steps = self._steps(position)
-            if len(steps) > self._limits.hub_degree and position not in self._seeds:
-                self.hubs.append(position)
-                continue
-            before = self._graph[position].id
-            rank, strength = label.rank, label.steps
-            for target, payload in steps:
-                own = labels.get(target)
-                if own is not None and (len(own) > 1 or own[0].rank == rank):
-                    continue
-                step = (-min(strength, payload >> 16), before, payload >> 8 & 0xFF, position)
-                ranks = candidates.get(target)
-                if ranks is None:
-                    candidates[target] = {rank: step}
-                elif rank not in ranks or step < ranks[rank]:
-                    ranks[rank] = step
-        return candidates
+    def incoming(self, kinds: frozenset[EdgeKind]) -> list[int]:
+        return self._column(self._entering, True, kinds)
 
-    def _affordable(self) -> list[tuple[int, _Label]]:
-        """The part of the frontier whose edges may still be looked at, the best first when it is not all."""
-        degrees = {p: self._graph.in_degree(p) + self._graph.out_degree(p) for p, _ in self._frontier}
-        wanted = sum(degrees[position] for position, _ in self._frontier)
-        if self._edges + wanted <= self._limits.edges:
-            self._edges += wanted
-            return self._frontier
-        self.exhausted = True
-        affordable: list[tuple[int, _Label]] = []
-        for position, label in sorted(
-            self._frontier, key=lambda item: (item[1].rank, -item[1].steps, self._graph[item[0]].id)
-        ):
-            self._edges += degrees[position]
-            if self._edges > self._limits.edges and affordable:
-                break
-            affordable.append((position, label))
-        return affordable
+    def _column(self, counts: _Counts, entering: bool, kinds: frozenset[EdgeKind]) -> list[int]:
+        known = self._columns.get((entering, kinds))
+        if known is None:
+            known = self._columns[entering, kinds] = counts[sorted(kinds)].sum(axis=0).tolist()
+        return known
+
+
+_Counts = np.ndarray[Any, np.dtype[np.int32]]
+_Row = tuple[int, int, int]  # source, target, payload
+
+
+def _counted(kind: np.ndarray[Any, Any], position: np.ndarray[Any, Any], size: int) -> _Counts:
+    kinds = max(EdgeKind) + 1
+    cells = kind.astype(np.int64) * size + position
+    return np.bincount(cells, minlength=kinds * size).astype(np.int32).reshape(kinds, size)
 
 
 def _payloads(edges: EdgeTable) -> np.ndarray[Any, np.dtype[np.int64]]:
     """`_payload` of every edge."""
-    steps = np.rint(edges.confidence.astype(np.float64) * _STEPS).astype(np.int64)
+    steps = np.rint(edges.confidence.astype(np.float64) * CONFIDENCE_STEPS).astype(np.int64)
     return steps << 16 | edges.kind.astype(np.int64) << 8 | edges.rule
 
 
 def _payload(confidence: float, kind: int, rule: int) -> int:
-    return round(confidence * _STEPS) << 16 | kind << 8 | rule
+    return round(confidence * CONFIDENCE_STEPS) << 16 | kind << 8 | rule
 
 
 def _kind(payload: int) -> EdgeKind:
     return EdgeKind(payload >> 8 & 0xFF)
 
 
-def _edge_rows(
-    index: Mapping[NodeId, int], palette: dict[int, int], edges: Iterable[Edge]
-) -> tuple[list[tuple[int, int, int]], int]:
+def _replace_nodes(
+    graph: rustworkx.PyDiGraph, old: list[int], new: Mapping[NodeId, CodeNode]
+) -> tuple[list[int], list[_Row]]:
+    """Nodes that stay get their new payload and lose their outgoing edges.
+
+    Returns the positions of those that do not stay, and every edge that goes.
+    """
+    gone: list[int] = []
+    lost: list[_Row] = [edge for position in old for edge in graph.out_edges(position)]
+    replaced = set(old)
+    for position in old:
+        node = new.get(graph[position].id)
+        if node is None:
+            gone.append(position)
+            lost += [edge for edge in graph.in_edges(position) if edge[0] not in replaced]
+            continue
+        graph[position] = node
+        for edge in graph.out_edge_indices(position):
+            graph.remove_edge_from_index(edge)
+    return gone, lost
+
+
+def _edge_rows(index: Mapping[NodeId, int], palette: dict[int, int], edges: Iterable[Edge]) -> tuple[list[_Row], int]:
     rows = []
     dangling = 0
     for edge in edges:

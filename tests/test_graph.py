@@ -15,11 +15,13 @@ from ctxsearch.graph.graph import (
     ALL_KINDS,
     CALLER_KINDS,
     DEPENDENCY_KINDS,
+    IMPACT_KINDS,
     CodeGraph,
     Traversal,
 )
 from ctxsearch.graph.model import CodeNode, Edge, EdgeKind, NodeFlag, NodeId, NodeKind, Rule, node_id
 from ctxsearch.graph.records import SHARED, FileGraph, NodeRecord
+from ctxsearch.graph.walk import Limits
 
 
 def make_node(name: str, path: str = "m.py", kind: NodeKind = NodeKind.FUNCTION, line: int = 1) -> CodeNode:
@@ -53,6 +55,182 @@ def test_callers_walk_calls_backwards_only() -> None:
         ("a", 2, (C.id, B.id, A.id)),
     ]
     assert not found.truncated
+
+
+def test_dependencies_walk_forwards_over_their_kinds_and_containing_is_no_call() -> None:
+    kinds = [EdgeKind.CALLS, EdgeKind.IMPORTS, EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS, EdgeKind.USES]
+    others = [kind for kind in EdgeKind if kind not in kinds]
+    targets = {kind: make_node(kind.name) for kind in EdgeKind}
+    graph = build([A, *targets.values()], [edge(A, target, kind) for kind, target in targets.items()])
+    assert sorted(names(graph.dependencies([A.id], 1))) == sorted(kind.name for kind in kinds)
+    for kind in others:
+        assert names(graph.callers([targets[kind].id], 4)) == []
+    assert len(graph.related([A.id], 1).hits) == len(EdgeKind)
+
+
+def test_weak_edges_are_hidden_unless_asked_for() -> None:
+    graph = build([A, B, C], [edge(A, B, confidence=0.3), edge(C, B, confidence=0.95)])
+    assert names(graph.callers([B.id], 1)) == ["c"]
+    assert names(graph.callers([B.id], 1, Limits(min_confidence=0.0))) == ["c", "a"]
+    assert names(graph.callers([B.id], 1, Limits(min_confidence=0.95))) == ["c"]
+    assert names(graph.callers([B.id], 1, Limits(min_confidence=0.951))) == []
+
+
+def test_order_is_distance_then_seed_rank_then_confidence_then_id() -> None:
+    near = sorted((make_node(name) for name in "pqrs"), key=lambda node: node.id)
+    edges = [
+        edge(near[0], B, confidence=0.6),
+        edge(near[1], A, confidence=0.6),
+        edge(near[2], B, confidence=0.9),
+        edge(near[3], B, confidence=0.6),
+        edge(C, near[1], confidence=0.95),
+    ]
+    found = build([A, B, C, *near], edges).callers([A.id, B.id], 2)
+    assert names(found) == [near[1].name, near[2].name, near[0].name, near[3].name, "c"]
+
+
+def test_a_seed_is_listed_only_if_another_seed_reaches_it() -> None:
+    recursive = build([A], [edge(A, A)])
+    assert names(recursive.callers([A.id], 3)) == []
+    cycle = build([A, B], [edge(A, B), edge(B, A)])
+    assert names(cycle.callers([A.id], 4)) == ["b"], "it must not vote for itself"
+    assert [(h.node.name, h.seed_rank) for h in cycle.callers([A.id, B.id], 4).hits] == [("b", 0), ("a", 1)]
+
+
+def test_a_seed_is_reached_from_another_even_through_its_own_neighbourhood() -> None:
+    # B calls A, and so does C through D through B: from seed C's side, A is three calls away.
+    graph = build([A, B, C, D], [edge(A, B), edge(B, A), edge(B, D), edge(D, C)])
+    found = {h.node.name: (h.distance, h.seed_rank) for h in graph.callers([A.id, C.id], 4).hits}
+    assert found == {"b": (1, 0), "d": (1, 1), "a": (3, 1)}
+
+
+def test_unknown_seeds_are_passed_over_and_keep_the_ranks_of_the_others() -> None:
+    graph = build([A, B], [edge(B, A)])
+    found = graph.callers([NodeId("0" * 16), A.id], 1)
+    assert [(h.node.name, h.seed_rank) for h in found.hits] == [("b", 1)]
+    assert graph.callers([], 3).hits == ()
+    assert graph.callers([NodeId("0" * 16)], 3).hits == ()
+
+
+# Bounds
+
+
+def star(count: int) -> tuple[list[CodeNode], list[Edge]]:
+    """A hub that `count` nodes call; one of them is called by A, and the hub is called through B by C."""
+    leaves = [make_node(f"leaf{number:03}", path="leaves.py") for number in range(count)]
+    return leaves, [edge(leaf, D) for leaf in leaves]
+
+
+def test_a_hub_is_reached_but_not_walked_through() -> None:
+    leaves, edges = star(20)
+    graph = build([A, D, *leaves], [edge(D, A), *edges])
+    free = graph.callers([A.id], 2, Limits(hub_degree=20))
+    assert (len(free.hits), free.truncated, free.hubs) == (21, False, ())
+    bounded = graph.callers([A.id], 2, Limits(hub_degree=19))
+    assert names(bounded) == ["d"]
+    assert (bounded.truncated, bounded.hubs) == (True, (D.id,))
+    at_the_end = graph.callers([A.id], 1, Limits(hub_degree=19))
+    assert not at_the_end.truncated, "nothing was cut: the depth ends there"
+
+
+def test_a_lone_hub_shows_its_neighbours_but_one_of_several_seeds_does_not_flood_the_list() -> None:
+    leaves, edges = star(20)
+    graph = build([A, B, D, *leaves], [edge(B, A), *edges, edge(leaves[7], D, EdgeKind.USES, 0.95)])
+    assert len(graph.callers([D.id], 1, Limits(hub_degree=5)).hits) == 20
+    several = graph.callers([D.id, A.id], 1, Limits(hub_degree=5))
+    assert (len(several.hits), several.truncated, several.hubs) == (6, True, (D.id,))
+    assert names(several)[-1] == "b"
+    strongest = graph.related([D.id, A.id], 1, Limits(hub_degree=1))
+    assert names(strongest) == ["leaf007", "b"]
+
+
+def test_results_are_capped_in_order_and_said_to_be() -> None:
+    leaves, edges = star(20)
+    graph = build([D, *leaves], edges)
+    everything = graph.callers([D.id], 1)
+    capped = graph.callers([D.id], 1, Limits(results=7))
+    assert capped.hits == everything.hits[:7]
+    assert (capped.truncated, capped.reached, everything.truncated) == (True, 20, False)
+    exact = graph.callers([D.id], 4, Limits(results=20))
+    assert (len(exact.hits), exact.truncated) == (20, True), "it stopped before it could know that nothing follows"
+
+
+def test_the_allowance_of_edges_ends_a_walk_at_the_same_place_whatever_the_order_of_edges() -> None:
+    leaves, edges = star(30)
+    chain = [edge(leaf, other) for leaf in leaves for other in leaves if leaf.name < other.name]
+    limits = Limits(edges=100, hub_degree=1000)
+    one = build([D, *leaves], [*edges, *chain]).related([D.id], 4, limits)
+    other = build([D, *reversed(leaves)], [*chain, *edges]).related([D.id], 4, limits)
+    assert one == other
+    assert one.truncated
+    assert {h.distance for h in one.hits} == {1}
+
+
+# Impact and path
+
+
+def test_impact_is_callers_overrides_tests_and_importers_of_a_node_and_its_members() -> None:
+    cls = make_node("Cls", kind=NodeKind.CLASS)
+    method = make_node("Cls.run", kind=NodeKind.METHOD)
+    sibling = make_node("Cls.helper", kind=NodeKind.METHOD)
+    caller, test, importer = make_node("caller"), make_node("test_run"), make_node("mod", kind=NodeKind.MODULE)
+    override, sub, far = make_node("Sub.run"), make_node("Sub", kind=NodeKind.CLASS), make_node("far")
+    callee, maybe = make_node("callee"), make_node("maybe")
+    nodes = [cls, method, sibling, caller, test, importer, override, sub, far, callee, maybe]
+    graph = build(
+        nodes,
+        [
+            edge(cls, method, EdgeKind.CONTAINS),
+            edge(cls, sibling, EdgeKind.CONTAINS),
+            edge(sibling, method),
+            edge(method, callee),
+            edge(caller, method),
+            edge(far, caller),
+            edge(test, method, EdgeKind.TESTS),
+            edge(importer, cls, EdgeKind.IMPORTS),
+            edge(override, method, EdgeKind.OVERRIDES),
+            edge(sub, cls, EdgeKind.EXTENDS),
+            edge(maybe, method, EdgeKind.MAY_DISPATCH),
+        ],
+    )
+    found = {hit.node.name: (hit.distance, hit.via) for hit in graph.impact(cls.id).hits}
+    assert found == {
+        "caller": (1, EdgeKind.CALLS),
+        "far": (2, EdgeKind.CALLS),
+        "test_run": (1, EdgeKind.TESTS),
+        "mod": (1, EdgeKind.IMPORTS),
+        "Sub.run": (1, EdgeKind.OVERRIDES),
+        "Sub": (1, EdgeKind.EXTENDS),
+    }
+    assert "Cls.helper" in names(graph.impact(method.id)), "a sibling is not part of the method"
+
+
+def test_a_path_is_shortest_strongest_and_names_its_edges() -> None:
+    graph = build(
+        [A, B, C, D, E],
+        [
+            edge(A, B, confidence=0.6),
+            edge(B, D),
+            edge(A, C, EdgeKind.USES),
+            edge(C, D),
+            edge(D, E, EdgeKind.EXTENDS, 0.85),
+            edge(A, E, confidence=0.2),
+        ],
+    )
+    found = graph.path(A.id, E.id)
+    assert [node.name for node in found.nodes] == ["a", "c", "d", "e"]
+    assert found.kinds == (EdgeKind.USES, EdgeKind.CALLS, EdgeKind.EXTENDS)
+    assert found.confidence == pytest.approx(0.85)
+    assert graph.path(E.id, A.id).nodes == (), "dependencies have a direction"
+    assert graph.path(A.id, A.id).nodes == ()
+
+
+def test_a_search_for_a_path_that_gives_up_says_so() -> None:
+    nodes = [make_node(f"n{number:02}") for number in range(40)]
+    edges = [edge(a, b) for a in nodes[:20] for b in nodes[:20]] + [edge(a, b) for a in nodes[20:] for b in nodes[20:]]
+    graph = build(nodes, edges)
+    assert not graph.path(nodes[0].id, nodes[39].id).truncated
+    assert graph.path(nodes[0].id, nodes[39].id, Limits(edges=30)).truncated
 
 
 # The reference: every walk's result by the definition, one seed at a time
@@ -157,6 +335,31 @@ def check_path(
         assert steps, "no such edge"
         weakest = min(weakest, max(steps))
     assert confidence == pytest.approx(weakest)
+
+
+@settings(max_examples=100, deadline=None)
+@given(edges=_EDGES, start=st.sampled_from(_NODES), end=st.sampled_from(_NODES))
+def test_a_path_is_as_short_as_a_plain_search_finds(edges: list[Edge], start: CodeNode, end: CodeNode) -> None:
+    found = build(_NODES, edges).path(start.id, end.id)
+    expected = distances(edges, start.id, 20, DEPENDENCY_KINDS, "forwards").get(end.id)
+    assert len(found.nodes) == (expected + 1 if expected else 0)
+    if found.nodes:
+        ids = tuple(node.id for node in found.nodes)
+        assert (ids[0], ids[-1]) == (start.id, end.id)
+        check_path(ids, found.confidence, len(found.kinds), edges, DEPENDENCY_KINDS, "forwards")
+
+
+@settings(max_examples=60, deadline=None)
+@given(edges=_EDGES, node=st.sampled_from(_NODES))
+def test_impact_equals_a_plain_search_from_the_node_and_its_members(edges: list[Edge], node: CodeNode) -> None:
+    members = distances(edges, node.id, 20, frozenset({EdgeKind.CONTAINS}), "forwards")
+    expected: dict[NodeId, int] = {}
+    for member in members:
+        for other, distance in distances(edges, member, 20, IMPACT_KINDS, "backwards").items():
+            if other not in members:
+                expected[other] = min(distance, expected.get(other, 99))
+    found = build(_NODES, edges).impact(node.id)
+    assert {hit.node.id: hit.distance for hit in found.hits} == expected
 
 
 _FILE_GRAPHS = st.dictionaries(

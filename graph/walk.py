@@ -1,0 +1,203 @@
+"""Breadth-first walks from ranked seeds, bounded and in a stable order. Pure: neighbours come as a function.
+
+Strengths. A walk prefers the stronger of two equally short ways. A strength is one integer, larger is better: the
+confidence of the weakest edge so far in its upper bits, the kind of the last edge in its lowest eight.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from typing import Protocol
+
+from ctxsearch.graph.model import EdgeKind, NodeId
+
+CONFIDENCE_STEPS = 10_000  # confidences as integers, so that a floor of 0.95 keeps an edge of 0.95
+UNBOUNDED = 1_000_000_000  # a depth or degree that nothing has
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What bounds a walk. Whatever is cut is said in the answer."""
+
+    min_confidence: float = 0.5  # weaker edges are not there
+    results: int = 1000
+    hub_degree: int = 200  # a node with more neighbours is reached but not walked through, unless it is a seed
+    edges: int = 50_000  # looked at in one walk: well under 100 ms on a slow core (bench/graph_load.py)
+
+
+DEFAULT_LIMITS = Limits()
+THROUGH_HUBS = Limits(hub_degree=UNBOUNDED)
+
+
+class Steps(Protocol):
+    """The edges that a walk may take."""
+
+    def __call__(self, position: int) -> list[tuple[int, int]]:
+        """Neighbours with the strength of the edge to each, in any order; parallel edges one by one."""
+
+    def cost(self, position: int) -> int:
+        """How many edges a call looks at."""
+
+    def degree(self, position: int) -> int:
+        """How many edges of the walk's kinds there are, whatever their confidence: what makes a hub."""
+
+    def id(self, position: int) -> NodeId:
+        """The node at a position; ids decide where nothing else does."""
+
+
+def strength_of(confidence_steps: int, kind: int) -> int:
+    """A single edge's strength; of two kinds with one confidence the earlier kind wins."""
+    return confidence_steps << 8 | 0xFF - kind
+
+
+def kind_of(strength: int) -> EdgeKind:
+    """The kind of the last edge."""
+    return EdgeKind(0xFF - (strength & 0xFF))
+
+
+def confidence_of(strength: int) -> float:
+    """The confidence of the weakest edge."""
+    return (strength >> 8) / CONFIDENCE_STEPS
+
+
+# How a node is reached from one seed: distance, the seed's rank, strength of the weakest edge on the way (with the
+# kind of the last one), position of the node before it (-1 at a seed). A tuple: a walk makes many.
+Label = tuple[int, int, int, int]
+
+
+class Walk:
+    """A breadth-first walk from ranked seeds, one level at a time.
+
+    Each node keeps its best label, and its best from a second seed. One would do for ordinary nodes; but a seed counts
+    only as reached from *another* seed, and the way there may lead through nodes that the seed itself is nearer to.
+    Two are enough: where a third seed would matter, two better ones have already arrived.
+    """
+
+    def __init__(self, seeds: dict[int, int], steps: Steps, limits: Limits) -> None:
+        self._seeds = seeds
+        self._several = len(set(seeds.values())) > 1
+        self._steps = steps
+        self._limits = limits
+        self._edges = 0
+        self._ranks = max(seeds.values(), default=0) + 1
+        self.labels: dict[int, Label] = {
+            position: (0, rank, CONFIDENCE_STEPS << 8, -1) for position, rank in seeds.items()
+        }
+        self._second: dict[int, Label] = {}
+        self._frontier = list(self.labels.items())
+        self._levels: list[list[tuple[int, Label]]] = []  # nodes by distance, with the label that is shown
+        self.distance = 0
+        self.reached = 0
+        self.hubs: list[int] = []
+        self.exhausted = False  # the allowance of edges is used up
+
+    def advance(self) -> bool:
+        """One level further; False when there is nothing more to reach."""
+        found = self._candidates(self._affordable())
+        self.distance += 1
+        self._frontier = []
+        level = []
+        for key in sorted(found) if self._several else found:
+            position, rank = divmod(key, self._ranks)
+            strength, before = found[key]
+            item = position, (self.distance, rank, strength, before)
+            if position not in self.labels:
+                self.labels[position] = item[1]
+                level.append(item)
+            elif position not in self._second:
+                self._second[position] = item[1]
+                if position in self._seeds:  # a seed's first label is its own
+                    level.append(item)
+            else:
+                continue
+            self._frontier.append(item)
+        self._levels.append(level)
+        self.reached += len(level)
+        return bool(self._frontier) and not self.exhausted
+
+    def best(self, count: int) -> list[tuple[int, Label]]:
+        """The first nodes in the order of a Traversal."""
+        ordered: list[tuple[int, Label]] = []
+        for level in self._levels:
+            ordered += heapq.nsmallest(count - len(ordered), level, key=self._order)
+        return ordered
+
+    def path(self, position: int, label: Label) -> list[int]:
+        """Positions from the seed to a node."""
+        steps = [position]
+        while label[3] >= 0:
+            position = label[3]
+            first = self.labels[position]
+            label = first if first[1] == label[1] else self._second[position]
+            steps.append(position)
+        return steps[::-1]
+
+    def _order(self, item: tuple[int, Label]) -> tuple[int, int, str]:
+        position, (_, rank, strength, _) = item
+        return rank, -(strength >> 8), self._steps.id(position)
+
+    def _candidates(self, frontier: list[tuple[int, Label]]) -> dict[int, tuple[int, int]]:
+        """Per node and seed rank the best last step: strongest, then the earliest in the frontier."""
+        found: dict[int, tuple[int, int]] = {}  # by position * ranks + rank: strength, position before
+        labels, second, ranks = self.labels, self._second, self._ranks
+        for position, (_, rank, strength, _) in frontier:
+            weakest = strength & ~0xFF
+            for target, edge in self._onward(position):
+                own = labels.get(target)
+                if own is not None and (own[1] == rank or target in second):
+                    continue
+                step = edge if edge < weakest else weakest | edge & 0xFF
+                key = target * ranks + rank
+                known = found.get(key)
+                if known is None or step > known[0]:
+                    found[key] = (step, position)
+        return found
+
+    def _onward(self, position: int) -> list[tuple[int, int]]:
+        """Steps from a node; of a hub that is one of several seeds only the strongest, lest it flood the list."""
+        steps = self._steps(position)
+        bound = self._limits.hub_degree
+        if len(steps) <= bound or not self._several:  # whoever asks about one hub wants to see its neighbours
+            return steps
+        self.hubs.append(position)
+        return heapq.nsmallest(bound, steps, key=lambda step: (-step[1], self._steps.id(step[0])))
+
+    def _affordable(self) -> list[tuple[int, Label]]:
+        """The frontier, best first, without hubs and as far as its edges may still be looked at."""
+        affordable: list[tuple[int, Label]] = []
+        steps, bound = self._steps, self._limits.hub_degree
+        for position, label in sorted(self._frontier, key=self._order):
+            if steps.degree(position) > bound and position not in self._seeds:
+                self.hubs.append(position)
+                continue
+            self._edges += steps.cost(position)
+            if self._edges > self._limits.edges and affordable:
+                self.exhausted = True
+                break
+            affordable.append((position, label))
+        return affordable
+
+    def cost(self) -> int:
+        """How many edges the next level would look at."""
+        return sum(self._steps.cost(position) for position, _ in self._frontier)
+
+    def strength(self, position: int) -> int:
+        """Confidence of the weakest edge on the way to a node."""
+        return self.labels[position][2] >> 8
+
+    def order(self, position: int) -> NodeId:
+        """What decides between nodes that are equally good."""
+        return self._steps.id(position)
+
+
+def meet(forth: Walk, back: Walk) -> int | None:
+    """Advance whichever walk is cheaper until they share a node: the one on the strongest way, then by id."""
+    more = True
+    while more:
+        more = (forth if forth.cost() <= back.cost() else back).advance()
+        fewer, others = sorted((forth.labels, back.labels), key=len)
+        shared = [position for position in fewer if position in others]
+        if shared:
+            return min(shared, key=lambda at: (-min(forth.strength(at), back.strength(at)), forth.order(at)))
+    return None
