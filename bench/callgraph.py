@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ctxsearch.graph.facts import Definition, FileFacts
-from ctxsearch.graph.model import CONFIDENCE, NodeFlag, NodeKind
+from ctxsearch.graph.model import CALLABLE_KINDS, CONFIDENCE, NodeFlag, NodeKind
 from ctxsearch.graph.resolve.resolver import Resolver
 from ctxsearch.indexer.parse import parse
 
@@ -52,6 +52,8 @@ def sources(case: dict[str, Any], source: Path | None) -> list[tuple[str, bytes]
 def namer(case: dict[str, Any]) -> Namer:
     if case["case_id"].startswith("codegraph_fx/"):
         return file_and_symbol
+    if case["language"] in ("javascript", "typescript"):
+        return javascript_names(case)
     return NAMERS.get(case["language"], file_and_symbol)
 
 
@@ -89,8 +91,35 @@ def lambda_rank(facts: FileFacts, index: int) -> int:
 
 
 def javascript_name(facts: FileFacts, index: int) -> str:
-    module = facts.path.rpartition(".")[0].removesuffix("/index")
+    module = facts.path.rpartition(".")[0].removesuffix("/index").replace("/", ".")
     return f"{module}.{facts.definitions[index].qualified_name}" if index >= 0 else module
+
+
+def javascript_names(case: dict[str, Any]) -> Namer:
+    """The set's own names of functions, found by their lines: it numbers arrow functions, bound to a name or not."""
+    places: dict[tuple[str, int, int], list[tuple[int, int, str]]] = {}
+    for name, node in case.get("nodes", {}).items():
+        if node["kind"] == "function" and "body" in node:
+            places.setdefault((node["file"], node["line"], node["end"]), []).append((*node["body"], name))
+    known: dict[str, dict[int, str]] = {}
+
+    def name_of(facts: FileFacts, index: int) -> str:
+        if facts.path not in known:
+            known[facts.path] = positions(facts)
+        return known[facts.path].get(index) or javascript_name(facts, index)
+
+    def positions(facts: FileFacts) -> dict[int, str]:
+        ours: dict[tuple[str, int, int], list[int]] = {}
+        for index, definition in enumerate(facts.definitions):
+            if definition.kind in CALLABLE_KINDS and not definition.flags & NodeFlag.DECLARATION:
+                ours.setdefault((facts.path, definition.name_line, definition.end_line), []).append(index)
+        return {
+            index: name
+            for place, indices in ours.items()
+            for index, (_, _, name) in zip(indices, sorted(places.get(place, ())), strict=False)
+        }
+
+    return name_of
 
 
 def java_name(facts: FileFacts, index: int) -> str:
@@ -155,8 +184,6 @@ def go_name(facts: FileFacts, index: int) -> str:
 
 NAMERS: dict[str, Namer] = {
     "python": python_name,
-    "javascript": javascript_name,
-    "typescript": javascript_name,
     "java": java_name,
     "go": go_name,
 }

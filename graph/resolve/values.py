@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from ctxsearch.graph.facts import Type
+
 
 class Func(msgspec.Struct, frozen=True, gc=False):
     """A function or method, as an object."""
@@ -91,7 +93,16 @@ class Method(msgspec.Struct, frozen=True):
     name: str
 
 
-Value = Func | Class | Inst | Module | Package | Ext | Box | Arg | Var | Gen | Coll | Method
+class Shape(msgspec.Struct, frozen=True):
+    """A value known by a written type that is no class: object, function, array or a library's generic type."""
+
+    path: str  # where the type is written
+    scope: int
+    type: Type
+    env: tuple[tuple[str, Values], ...] = ()  # type parameters that are known, as the instances they stand for
+
+
+Value = Func | Class | Inst | Module | Package | Ext | Box | Arg | Var | Gen | Coll | Method | Shape
 Values = tuple[Value, ...]
 
 OUTSIDE = (Ext, Coll, Method, Gen)  # calling these runs nothing of the repository

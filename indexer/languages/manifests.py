@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 
 from ctxsearch.graph.facts import Export, FileFacts
 from ctxsearch.graph.model import NodeFlag
+from ctxsearch.indexer.languages.ecmaconfig import package_json, tsconfig
 
 Settings = Iterator[tuple[str, str]]  # key, value; the key "name" names the package
 
@@ -24,12 +25,19 @@ def go_mod(text: str) -> Settings:
         yield "name", found.group(1)
 
 
-MANIFESTS: dict[str, tuple[str, Callable[[str], Settings]]] = {"go.mod": ("gomod", go_mod)}
+MANIFESTS: dict[str, tuple[str, Callable[[str], Settings]]] = {
+    "go.mod": ("gomod", go_mod),
+    "package.json": ("json", package_json),
+    "tsconfig.json": ("json", tsconfig),
+    "jsconfig.json": ("json", tsconfig),
+}
+_TSCONFIG = re.compile(r"tsconfig\..+\.json")  # tsconfig.base.json and the like, which others extend
 
 
 def parse_manifest(path: str, source: bytes, flags: NodeFlag) -> FileFacts | None:
     """The facts of a manifest; None when the file is none."""
-    known = MANIFESTS.get(path.rsplit("/", 1)[-1])
+    filename = path.rsplit("/", 1)[-1]
+    known = MANIFESTS["tsconfig.json"] if _TSCONFIG.fullmatch(filename) else MANIFESTS.get(filename)
     if known is None:
         return None
     language, read = known
