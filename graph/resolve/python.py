@@ -805,6 +805,9 @@ class PythonEvaluator(Evaluator):
         )
 
     def box_items(self, box: Box, key: str | None) -> Values:
+        return self._guarded(box.path, ("items", box.path, box.expr, key), lambda: self._box_items(box, key))
+
+    def _box_items(self, box: Box, key: str | None) -> Values:
         facts = self.table(box.path).facts
         expr = facts.exprs[box.expr]
         found: list[Value] = []
@@ -839,13 +842,19 @@ class PythonEvaluator(Evaluator):
         if isinstance(base, Box) and self.table(base.path).facts.exprs[base.expr].op is Op.MAPPING:
             return EXTERNAL  # iterating a dictionary gives its keys
         if isinstance(base, Inst):
-            return self._each(
-                tuple(self._iteration(base, "__next__")),
-                lambda f: self.returned(f.path, f.index) if isinstance(f, Func) else UNKNOWN,
-            ) or self._each(self._iterator(base), lambda item: self.element(item) if item != base else UNKNOWN)
+            key = ("iterated", base.path, base.index)
+            return self._guarded(base.path, key, lambda: self._iteration_items(base))
         if isinstance(base, Class):
             return (Inst(base.path, base.index),)  # an enumeration
         return super().element(base)
+
+    def _iteration_items(self, base: Inst) -> Values:
+        """What `__next__` of its iterator gives; of itself when it is its own iterator."""
+        iterators = self._iterator(base)
+        own = tuple(
+            value for item in self._iteration(base, "__next__") for value in self.returned(item.path, item.index)
+        )
+        return own or tuple(value for item in iterators if item != base for value in self.element(item))
 
     def _iterator(self, base: Inst) -> Values:
         found: list[Value] = []
