@@ -16,7 +16,7 @@ import errno
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Container, Iterable
 from pathlib import Path
 
 import msgspec
@@ -115,6 +115,23 @@ def list_files(root: Path, limits: Limits, git: Git | None) -> Listing:
     return lister.listing()
 
 
+def list_some(
+    root: Path, paths: Iterable[str], limits: Limits, git: Git | None, known: Container[str]
+) -> Listing | None:
+    """What `list_files` says about these files and directories; None when only a full listing can tell.
+
+    `known` are paths that a full listing gave before: no rule needs to be asked about them again.
+    """
+    lister = _Lister(root.resolve(), limits)
+    return lister.listing() if lister.list_paths(list(paths), git, known) else None
+
+
+def changes_rules(path: str) -> bool:
+    """Whether a change of this file can change which other files are listed."""
+    directory, _, name = path.rpartition("/")
+    return name in (GIT_IGNORE, CTXSEARCH_IGNORE, ".gitmodules") or ".git" in (*directory.split("/"), name)
+
+
 class _Lister:
     """Collects one listing. Paths are relative to the root; a prefix is "" or ends in '/'."""
 
@@ -140,6 +157,38 @@ class _Lister:
             return
         for name in names:
             self._consider_git_name(prefix, name)
+
+    def list_paths(self, paths: list[str], git: Git | None, known: Container[str]) -> bool:
+        """Some paths only; False when that is not possible."""
+        unknown = []
+        for path in paths:
+            place = self._root / path
+            if path in known and not place.is_dir():
+                self._consider(path)
+            elif os.path.lexists(place):
+                unknown.append(path)
+        if any(self._in_nested_repository(path) for path in unknown):
+            return False
+        if git is None or not unknown:
+            self._walk_to(unknown)
+            return True
+        names = _git_names(self._root, git, unknown)
+        for name in names or ():
+            self._consider_git_name("", name)
+        return names is not None
+
+    def _in_nested_repository(self, path: str) -> bool:
+        place = self._root / path
+        inside = [each for each in (place, *place.parents) if self._root in each.parents]
+        return any(os.path.lexists(each / ".git") for each in inside)
+
+    def _walk_to(self, paths: list[str]) -> None:
+        for path in paths:
+            if (self._root / path).is_dir() and not (self._root / path).is_symlink():
+                for prefix in self._enter(path):
+                    self._walk(prefix)
+            elif not self._ignore_by_hand.ignores_file(path):
+                self._consider(path)
 
     def _consider_git_name(self, prefix: str, name: bytes) -> None:
         path = self._decode(os.fsencode(prefix) + name)
@@ -243,19 +292,20 @@ class _Lister:
         self._skipped[path] = Skipped(path, reason, detail or "")
 
 
-def _git_names(directory: Path, git: Git) -> list[bytes] | None:
-    """What git sees beneath the directory, relative to it; None when git cannot say."""
+def _git_names(directory: Path, git: Git, paths: Iterable[str] = ()) -> list[bytes] | None:
+    """What git sees beneath the directory (or at some paths in it), relative to it; None when git cannot say."""
     if not directory.is_relative_to(work_tree := git.work_tree.resolve()):
         return None
-    prefix = b"" if directory == work_tree else os.fsencode(directory.relative_to(work_tree)) + b"/"
-    scope = ("--", f":(literal){os.fsdecode(prefix)}") if prefix else ()
+    prefix = "" if directory == work_tree else f"{directory.relative_to(work_tree)}/"
+    wanted = [f":(literal){prefix}{path}" for path in paths] or ([f":(literal){prefix}"] if prefix else [])
     try:
-        listed = git.run("ls-files", "-z", "--cached", "--others", "--exclude-standard", *scope)
+        listed = git.run("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *wanted)
     except GitError:
         return None  # no work tree (a bare repository), or not a repository any more
-    names = {name.removeprefix(prefix) for name in listed.split(b"\0") if name.startswith(prefix)}
+    start = os.fsencode(prefix)
+    names = {name.removeprefix(start) for name in listed.split(b"\0") if name.startswith(start)} - {b""}
     # A directory that the repository around it ignores is a plain directory to whoever asks for it.
-    return sorted(names - {b""}) if names - {b""} or not prefix else None
+    return sorted(names) if names or not prefix else None
 
 
 def _open_own(directory: Path) -> Git | None:
@@ -442,7 +492,7 @@ class NothingToIndexError(CtxsearchError):
         self.skipped = skipped
 
 
-def count_reasons(skipped: Iterator[Skipped] | tuple[Skipped, ...]) -> dict[SkipReason, int]:
+def count_reasons(skipped: Iterable[Skipped]) -> dict[SkipReason, int]:
     """How many files were skipped for each reason, in the order of SkipReason."""
     counts = dict.fromkeys(SkipReason, 0)
     for each in skipped:

@@ -52,6 +52,9 @@ class Parsed(msgspec.Struct, frozen=True, gc=False, tag=True):
     flags: NodeFlag
     text: bytes  # UTF-8
     facts: bytes | None  # encoded FileFacts; None when the content is one of Job.known
+    language: str = ""  # of the facts, as is what follows
+    line_count: int = 0
+    parse_errors: int = 0
 
 
 Request = Job | Batch
@@ -70,9 +73,20 @@ def process(path: str, job: Job) -> Answer:
     source = read_source(Path(job.root), path, job.limits)
     if isinstance(source, Skipped):
         return source
-    known = source.content_hash in job.known.get(path, frozenset())
-    facts = None if known else encode_facts(parse(path, source.text, source.flags))
-    return Parsed(path, source.content_hash, source.stat, source.flags, source.text, facts)
+    if source.content_hash in job.known.get(path, frozenset()):
+        return Parsed(path, source.content_hash, source.stat, source.flags, source.text, None)
+    facts = parse(path, source.text, source.flags)
+    return Parsed(
+        path=path,
+        content_hash=source.content_hash,
+        stat=source.stat,
+        flags=facts.flags,
+        text=source.text,
+        facts=encode_facts(facts),
+        language=facts.language,
+        line_count=facts.line_count,
+        parse_errors=facts.parse_errors,
+    )
 
 
 def serve(requests: BinaryIO, answer: Callable[[bytes], None]) -> None:
