@@ -36,7 +36,33 @@ def predict(case: dict[str, Any], source: Path | None) -> list[list[Any]]:
                 continue  # the set names static callees only: an interface's method is none
             edge = name(facts[path], scope), name(facts[target_path], target)
             found[edge] = max(found.get(edge, 0.0), CONFIDENCE[rule])
+    if case["language"] in ("c", "cpp"):
+        found = through_macros(found, {name(item, index) for item in facts.values() for index in macros(item)})
+    if "def_lines" in case:  # what the compiler saw; code that it left out by #if is not part of its truth
+        found = {edge: confidence for edge, confidence in found.items() if set(edge) <= case["def_lines"].keys()}
     return [[caller, callee, confidence] for (caller, callee), confidence in sorted(found.items())]
+
+
+def macros(facts: FileFacts) -> list[int]:
+    return [index for index, definition in enumerate(facts.definitions) if definition.kind is NodeKind.MACRO]
+
+
+def through_macros(edges: dict[tuple[str, str], float], names: set[str]) -> dict[tuple[str, str], float]:
+    """Calls as the compiler sees them: a call of a macro is a call of what the macro's body calls."""
+    inside: dict[str, list[str]] = {}
+    for caller, callee in edges:
+        inside.setdefault(caller, []).append(callee)
+    found: dict[tuple[str, str], float] = {}
+    for (caller, callee), confidence in edges.items():
+        pending, seen = [callee], set[str]()
+        while pending and caller not in names:
+            target = pending.pop()
+            if target not in names:
+                found[caller, target] = max(found.get((caller, target), 0.0), confidence)
+            elif target not in seen:
+                seen.add(target)
+                pending += inside.get(target, ())
+    return found
 
 
 def sources(case: dict[str, Any], source: Path | None) -> list[tuple[str, bytes]]:
@@ -60,7 +86,12 @@ def namer(case: dict[str, Any]) -> Namer:
 def file_and_symbol(facts: FileFacts, index: int) -> str:
     """file#Class.method; anonymous functions belong to what is around them."""
     index = named(facts, index)
-    return f"{facts.path}#{facts.definitions[index].qualified_name}" if index >= 0 else f"{facts.path}#<module>"
+    if index < 0:
+        return f"{facts.path}#<module>"
+    definition = facts.definitions[index]
+    if facts.language == "cpp" and definition.receiver is not None:  # as written outside its class
+        return f"{facts.path}#{definition.receiver.name.replace('.', '::')}::{definition.name}"
+    return f"{facts.path}#{definition.qualified_name}"
 
 
 def named(facts: FileFacts, index: int) -> int:

@@ -9,12 +9,11 @@ from ctxsearch.indexer.languages.builder import parse_tree
 from ctxsearch.indexer.languages.manifests import parse_manifest
 
 UNKNOWN_LANGUAGE = "text"
-_HEAD_BYTES = 200  # enough for a #! line
 
 
 def parse(path: str, source: bytes, flags: NodeFlag = NodeFlag.NONE) -> FileFacts:
     """The facts of one file. `source` is UTF-8 (as `files.read_source` gives it); invalid bytes are tolerated."""
-    spec = detect(path, source[:_HEAD_BYTES])
+    spec = detect(path, source)
     language = UNKNOWN_LANGUAGE if spec is None or not spec.ready() else spec.name
     try:
         return _extract(path, source, flags, spec) or _bare_facts(path, language, source, flags)

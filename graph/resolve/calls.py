@@ -12,7 +12,20 @@ from ctxsearch.graph.facts import Expr, Op, ParamKind
 from ctxsearch.graph.model import CALLABLE_KINDS, Rule
 from ctxsearch.graph.resolve.evaluate import Evaluator
 from ctxsearch.graph.resolve.tables import FileTable, positional_params
-from ctxsearch.graph.resolve.values import Arg, Class, Coll, Ext, Func, Gen, Inst, Method, Module, Values, is_external
+from ctxsearch.graph.resolve.values import (
+    Arg,
+    Class,
+    Coll,
+    Ext,
+    Func,
+    Gen,
+    Inst,
+    Method,
+    Module,
+    Package,
+    Values,
+    is_external,
+)
 from ctxsearch.graph.resolve.world import Key
 
 MAX_CANDIDATES = 3  # more possible targets than this say nothing: the call is unresolved
@@ -69,7 +82,7 @@ def _site(evaluator: Evaluator, table: FileTable, index: int, expr: Expr, found:
     path = table.path
     values = _callee(evaluator, path, expr)
     symbolic = any(isinstance(value, Arg) for value in values)
-    targets = list(dict.fromkeys(_targets(evaluator, values)))
+    targets = evaluator.select(path, index, list(dict.fromkeys(_targets(evaluator, values))))
     rule = evaluator.rule(path, expr, values)
     if not targets and not symbolic and not values:
         symbolic = _depends_on_param(evaluator, table, expr)
@@ -88,7 +101,7 @@ def _site(evaluator: Evaluator, table: FileTable, index: int, expr: Expr, found:
 
 
 def _without_target(table: FileTable, index: int, expr: Expr, values: Values, found: Calls) -> None:
-    names = [value.name for value in values if isinstance(value, Ext)]
+    names = [value.name for value in values if isinstance(value, Ext | Package)]
     if names:
         if names[0] and "()" not in names[0]:
             found.external.append((expr.scope, names[0], expr.line))

@@ -810,6 +810,10 @@ class Evaluator:
         """The last resort for a callee of which nothing is known: the only definition it could mean, or nothing."""
         return []
 
+    def select(self, path: str, index: int, targets: list[tuple[str, int]]) -> list[tuple[str, int]]:  # noqa: ARG002
+        """Which of several targets the call at `index` can mean: overloads by their arguments."""
+        return targets
+
     def keeps_all(self, values: Values) -> bool:  # noqa: ARG002
         """Whether many targets are all meant (a union type) rather than a sign of not knowing."""
         return False

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import resources
@@ -113,8 +114,15 @@ _BY_FILENAME = {name: spec for spec in LANGUAGES for name in spec.filenames}
 _BY_INTERPRETER = {name: spec for spec in LANGUAGES for name in spec.interpreters}
 
 
+_CPP_ONLY = re.compile(
+    rb"^\s*(?:class\s+\w+[^;]*$|namespace\b|template\s*<|using\s+\w|public:|private:|protected:)|\bstd::|\bvirtual\b"
+    rb"|\bconstexpr\b|\boperator\b|#include\s*<\w+>",
+    re.MULTILINE,
+)
+
+
 def detect(path: str, head: bytes = b"") -> LanguageSpec | None:
-    """The language of a file by its name, else by its #! line; None when unknown."""
+    """The language of a file by its name, else by its #! line; None when unknown. A .h is C++ if its text says so."""
     filename = path.rsplit("/", 1)[-1]
     if filename in _BY_FILENAME:
         return _BY_FILENAME[filename]
@@ -122,7 +130,7 @@ def detect(path: str, head: bytes = b"") -> LanguageSpec | None:
     if dot > 0:
         spec = _BY_SUFFIX.get(filename[dot:]) or _BY_SUFFIX.get(filename[dot:].lower())
         if spec is not None:
-            return spec
+            return BY_NAME["cpp"] if filename.endswith(".h") and _CPP_ONLY.search(head) else spec
     if head.startswith(b"#!"):
         words = head.split(b"\n", 1)[0][2:].decode("latin-1").replace("/", " ").split()
         for word in words:

@@ -1,0 +1,404 @@
+"""C and C++: a name is what the include closure shows of it, then the one definition the linker would find.
+
+A prototype stands for the definition with a body; `static` stays in its file; a name that nothing in the repository
+defines is external (a library's or the compiler's).
+"""
+
+from __future__ import annotations
+
+from ctxsearch.graph.facts import MODULE_SCOPE, Definition, Expr, Import, Op, ParamKind, Type
+from ctxsearch.graph.model import CALLABLE_KINDS, NodeFlag, NodeKind
+from ctxsearch.graph.resolve.evaluate import Evaluator
+from ctxsearch.graph.resolve.tables import CLASS_LIKE
+from ctxsearch.graph.resolve.values import EXTERNAL, UNKNOWN, Class, Ext, Func, Inst, Module, Package, Value, Values
+
+Place = tuple[str, int]
+MAX_CLOSURE = 2000  # files of one include closure
+SMART_POINTERS = frozenset({"unique_ptr", "shared_ptr", "weak_ptr", "optional", "reference_wrapper"})
+
+
+class CEvaluator(Evaluator):
+    """C's rules, and those of C++ that need classes and namespaces."""
+
+    language = "c"
+    class_scope_visible = True
+    flow_sensitive = False  # a variable keeps its type
+
+    def __init__(self, world: object) -> None:
+        super().__init__(world)  # type: ignore[arg-type]
+        self._closures: dict[str, tuple[frozenset[str], frozenset[int]]] = {}
+
+    def forget(self) -> None:
+        super().forget()
+        self._closures = {}
+
+    # -- includes
+
+    def closure(self, path: str) -> frozenset[str]:
+        """The files that a translation unit starting at `path` sees, itself included."""
+        known = self._closures.get(path)
+        if known is None:
+            outer, self.world.reads = self.world.reads, set()
+            seen: dict[str, None] = {path: None}
+            pending = [path]
+            while pending and len(seen) < MAX_CLOSURE:
+                current = pending.pop()
+                self.world.record("name", current, "*")
+                for item in self.table(current).facts.imports:
+                    found = self.included(current, item) if item.kind == "include" else None
+                    if found is not None and found not in seen:
+                        seen[found] = None
+                        pending.append(found)
+            known = frozenset(seen), frozenset(self.world.reads)
+            self._closures[path] = known
+            self.world.reads = outer
+        self.world.reads |= known[1]
+        return known[0]
+
+    def included(self, path: str, item: Import) -> str | None:
+        """The file an include names: beside the includer, else the only or nearest one whose path ends so."""
+        directory = path.rpartition("/")[0]
+        beside = _normal(f"{directory}/{item.module}" if directory else item.module)
+        if item.level and beside is not None and self.world.exists(beside):
+            return beside
+        wanted = _normal(item.module.lstrip("./"))
+        if wanted is None:
+            return None
+        found = [
+            place
+            for place in self.world.with_basename(wanted.rsplit("/", 1)[-1])
+            if place == wanted or place.endswith(f"/{wanted}")
+        ]
+        if len(found) <= 1 or not item.level:
+            return found[0] if len(found) == 1 else None
+        return max(found, key=lambda place: (_shared(place, path), -len(place), place))
+
+    def import_modules(self, path: str, item: Import) -> Values:
+        if item.kind == "include":
+            found = self.included(path, item)
+            return (Module(found),) if found is not None else (Ext(item.module),)
+        return (Package(item.module),) if item.module else UNKNOWN
+
+    # -- names
+
+    def in_module(self, path: str, name: str, at: int) -> Values | None:  # noqa: ARG002
+        """A global name: namespaces around the use are tried by `lookup` through the qualified names."""
+        return self.global_symbol(path, name, "")
+
+    def lookup(self, path: str, scope: int, name: str, at: int) -> Values:
+        table = self.table(path)
+        inner = scope
+        while inner >= 0:
+            definition = table.facts.definitions[inner]
+            if definition.kind in CLASS_LIKE:
+                found = self.in_class_scope(path, inner, name)
+            else:
+                found = self.in_function(path, inner, name, at if inner == scope else -1)
+                if found is None and definition.receiver is not None:
+                    found = self._in_receiver(path, definition, name)
+            if found is not None:
+                return found
+            found = self._type_parameter(definition, name)
+            if found is not None:
+                return found
+            inner = definition.parent
+        for prefix in self._namespaces(path, scope):
+            found = self.global_symbol(path, name, prefix)
+            if found is not None:
+                return found
+        return self.global_name(path, name)
+
+    def _type_parameter(self, definition: Definition, name: str) -> Values | None:
+        return EXTERNAL if any(param.name == name for param in definition.type_params) else None
+
+    def _in_receiver(self, path: str, definition: Definition, name: str) -> Values | None:
+        """A bare name inside a method that stands outside its class."""
+        for owner in self.receiver_classes(path, definition):
+            found = self.class_member(owner.path, owner.index, name)
+            if found:
+                return found
+        return None
+
+    def _namespaces(self, path: str, scope: int) -> list[str]:
+        """Qualified prefixes to try, innermost first: enclosing namespaces, using directives, the global one."""
+        table = self.table(path)
+        prefixes: list[str] = []
+        if scope >= 0:
+            outermost = scope
+            while table.facts.definitions[outermost].parent >= 0:
+                outermost = table.facts.definitions[outermost].parent
+            parts = table.facts.definitions[outermost].qualified_name.split(".")[:-1]
+            prefixes += [".".join(parts[:length]) for length in range(len(parts), 0, -1)]
+        prefixes += [item.module for item in table.facts.imports if item.kind == "using" and item.name == "*"]
+        return [*dict.fromkeys(prefixes), ""]
+
+    def global_symbol(self, path: str, name: str, prefix: str) -> Values | None:
+        """A name of one namespace ("" the global one) as the file sees it; None when it has none."""
+        wanted = f"{prefix}.{name}" if prefix else name
+        candidates = [
+            place
+            for place in self.world.named(self.language, name)
+            if self._definition(place).qualified_name == wanted and self._definition(place).parent < 0
+        ]
+        chosen = self.visible(path, candidates)
+        if chosen:
+            return tuple(v for place in chosen for v in self._guarded(place[0], ("d", *place), _Later(self, place)))
+        if any(self._definition(place).flags & NodeFlag.DECLARATION for place in candidates):
+            return (Ext(name),)
+        aliases = self.table(path).imports.get(MODULE_SCOPE, {}).get(name, ()) if not prefix else ()
+        for index in aliases:
+            item = self.table(path).facts.imports[index]
+            found = self.global_symbol(path, item.name, item.module)
+            if found is not None:
+                return found
+        return None
+
+    def visible(self, path: str, candidates: list[Place]) -> list[Place]:
+        """Which definitions of one name a use in `path` means."""
+        if not candidates:
+            return []
+        own = [place for place in candidates if place[0] == path and self._has_body(place)]
+        if own:
+            return self._one_macro(own)
+        closure = self.closure(path)
+        shown = [place for place in candidates if place[0] in closure and self._has_body(place)]
+        if shown:
+            return self._one_macro(shown)
+        linked = [
+            place
+            for place in candidates
+            if self._has_body(place)
+            and not self._definition(place).flags & NodeFlag.PRIVATE
+            and self._definition(place).kind in CALLABLE_KINDS
+            and self._definition(place).kind is not NodeKind.MACRO
+        ]
+        if not linked:
+            return []
+        declared = any(place[0] in closure for place in candidates)
+        paths = {place[0] for place in linked}
+        if len(paths) == 1:
+            return linked if declared or self._undeclared_is_meant(path, linked) else []
+        near = [place for place in linked if place[0].rpartition("/")[0] == path.rpartition("/")[0]]
+        return near if declared and len({place[0] for place in near}) == 1 else []
+
+    def _one_macro(self, places: list[Place]) -> list[Place]:
+        """A macro with several definitions depends on the configuration: none of them can be named."""
+        macros = [place for place in places if self._definition(place).kind is NodeKind.MACRO]
+        return [place for place in places if place not in macros] if len(macros) > 1 else places
+
+    def _undeclared_is_meant(self, path: str, linked: list[Place]) -> bool:
+        """Without a visible prototype: a header that could not be found may have one; accept a unique definition."""
+        return self.world.language(path) == self.world.language(linked[0][0])
+
+    def _has_body(self, place: Place) -> bool:
+        return not self._definition(place).flags & NodeFlag.DECLARATION
+
+    def _definition(self, place: Place) -> Definition:
+        return self.table(place[0]).facts.definitions[place[1]]
+
+    def global_name(self, path: str, name: str) -> Values:  # noqa: ARG002
+        """What nothing in the repository declares is a library's: external, or a namespace."""
+        return (Package(name),)
+
+    def package_member(self, package: Package, name: str) -> Values:
+        """ns::name; an unknown namespace is a library's."""
+        wanted = f"{package.name}.{name}"
+        found = [
+            place
+            for place in self.world.named(self.language, name)
+            if _ends(self._definition(place).qualified_name, wanted) and self._definition(place).parent < 0
+        ]
+        bodies = [place for place in found if self._has_body(place)] or found
+        if bodies:
+            return tuple(v for place in bodies for v in self._guarded(place[0], ("d", *place), _Later(self, place)))
+        return (Package(wanted),)
+
+    def definition_value(self, path: str, index: int) -> Values:
+        definition = self.definition(path, index)
+        if definition.kind is NodeKind.VARIABLE:
+            return self.typed(path, definition.parent, definition.result) or self.value(path, definition.value)
+        return super().definition_value(path, index)
+
+    # -- calls
+
+    def eval_name(self, path: str, index: int, expr: Expr) -> Values:
+        return _concrete(super().eval_name(path, index, expr), keep_packages=True)
+
+    def call_result(self, callee: Value, path: str, index: int) -> Values:
+        if isinstance(callee, Package):
+            name = callee.name.rsplit(".", 1)[-1]
+            args = self.table(path).facts.exprs[index].args
+            if name in ("move", "forward", "ref", "cref", "get") and len(args) == 1:
+                return self.value(path, args[0])
+            return EXTERNAL
+        if isinstance(callee, Inst):
+            return self._each(self.called_instance(callee), lambda target: self.call_result(target, path, index))
+        if isinstance(callee, Ext) and callee.name == "->" and callee.args:
+            return callee.args[0]
+        return super().call_result(callee, path, index)
+
+    def called_instance(self, value: Inst) -> Values:
+        return tuple(
+            item for item in self.class_member(value.path, value.index, "operator()") if isinstance(item, Func)
+        )
+
+    def constructors(self, value: Class) -> Values:
+        definition = self.definition(value.path, value.index)
+        found = self.own_member(value.path, value.index, definition.name, None) or ()
+        return tuple(item for item in found if isinstance(item, Func))
+
+    def select(self, path: str, index: int, targets: list[Place]) -> list[Place]:
+        """Overloads by the number of arguments; a constructor that only a declaration implies is no call."""
+        expr = self.table(path).facts.exprs[index]
+        kinds = {self._definition(place).kind for place in targets}
+        if expr.op is Op.NEW and expr.text and not kinds & {NodeKind.CONSTRUCTOR}:
+            return []
+        if len(targets) < 2:
+            return targets
+        fitting = [place for place in targets if _takes(self._definition(place), len(expr.args))]
+        bodies = [place for place in fitting or targets if self._has_body(place)]
+        return bodies or fitting or targets
+
+    # -- classes
+
+    def eval_this(self, path: str, index: int, expr: Expr) -> Values:
+        found = super().eval_this(path, index, expr)
+        if found:
+            return found
+        definitions = self.table(path).facts.definitions
+        scope = expr.scope
+        while scope >= 0:
+            if definitions[scope].receiver is not None:
+                return tuple(Inst(owner.path, owner.index) for owner in self.receiver_classes(path, definitions[scope]))
+            scope = definitions[scope].parent
+        return UNKNOWN
+
+    def receiver_classes(self, path: str, definition: Definition) -> list[Class]:
+        """The class that a method written outside of it belongs to."""
+        assert definition.receiver is not None
+        name = definition.receiver.name
+        full = definition.qualified_name.rpartition(".")[0]
+        found = [
+            place
+            for place in self.world.named(self.language, name.rsplit(".", 1)[-1])
+            if self._definition(place).kind in CLASS_LIKE and _ends(full, self._definition(place).qualified_name)
+        ]
+        closure = self.closure(path)
+        near = [place for place in found if place[0] in closure] or found
+        return [Class(*place) for place in near[:1]]
+
+    def own_member(self, path: str, index: int, name: str, seen_as: Inst | Class | None) -> Values | None:
+        """A member; a method that is only declared in the class is its definition outside."""
+        self.touch(path, index)
+        table = self.table(path)
+        inside = table.defs.get(index, {}).get(name, ())
+        if not inside:
+            return super().own_member(path, index, name, seen_as)
+        found: list[Value] = []
+        for item in inside:
+            definition = table.facts.definitions[item]
+            if definition.kind in CALLABLE_KINDS:
+                found += self._defined_outside(path, index, name) if definition.flags & NodeFlag.DECLARATION else ()
+                if not definition.flags & NodeFlag.DECLARATION or not found:
+                    found.append(Func(path, item))
+            else:
+                found += self.member_value(path, item, seen_as)
+        return tuple(dict.fromkeys(found))
+
+    def _defined_outside(self, path: str, index: int, name: str) -> list[Func]:
+        owner = self.table(path).facts.definitions[index].qualified_name
+        return [
+            Func(*place)
+            for place in self.world.named(self.language, name)
+            if self._definition(place).receiver is not None
+            and self._has_body(place)
+            and _ends(owner, self._definition(place).receiver.name)  # type: ignore[union-attr]
+        ]
+
+    # -- types
+
+    def type_classes(self, path: str, scope: int, declared: Type) -> Values:
+        return _concrete(super().type_classes(path, scope, declared), keep_packages=False)
+
+    def type_instances(self, path: str, scope: int, declared: Type) -> Values:
+        if declared.name in ("[]", "->"):
+            return (Ext(declared.name, tuple(self.typed(path, scope, arg) for arg in declared.args)),)
+        if declared.name.rsplit(".", 1)[-1] in SMART_POINTERS and declared.args:
+            return self.typed(path, scope, declared.args[0])
+        if declared.args:
+            classes = self.type_classes(path, scope, declared)
+            if classes and isinstance(classes[0], Ext):
+                return (Ext(declared.name, tuple(self.typed(path, scope, arg) for arg in declared.args)),)
+        return super().type_instances(path, scope, declared)
+
+    def item(self, base: Value, key: str | None) -> Values:
+        if isinstance(base, Ext) and base.args and base.name != "->":
+            return base.args[-1] or EXTERNAL
+        if isinstance(base, Inst):
+            operators = self.class_member(base.path, base.index, "operator[]")
+            found = tuple(v for f in operators if isinstance(f, Func) for v in self.returned(f.path, f.index))
+            return found or (base,)  # p[0] of a pointer to T is a T
+        return super().item(base, key)
+
+    def element(self, base: Value) -> Values:
+        if isinstance(base, Ext) and base.args and base.name != "->":
+            return base.args[-1] or EXTERNAL
+        return super().element(base)
+
+    def module_name(self, path: str) -> str:
+        return path
+
+
+class _Later:
+    """A definition's value, computed when asked."""
+
+    def __init__(self, evaluator: CEvaluator, place: Place) -> None:
+        self._inputs = evaluator, place
+
+    def __call__(self) -> Values:
+        evaluator, (path, index) = self._inputs
+        return evaluator.definition_value(path, index)
+
+
+def _concrete(values: Values, *, keep_packages: bool) -> Values:
+    """A name that turned out to be nothing but a name is external when it stands for a type or a function."""
+    if keep_packages:
+        return values
+    return tuple(Ext(value.name) if isinstance(value, Package) else value for value in values)
+
+
+def _takes(definition: Definition, count: int) -> bool:
+    """Whether a function can be called with that many arguments; default values are not told apart from none."""
+    if any(param.kind is ParamKind.VARIADIC for param in definition.params):
+        return count >= len(definition.params) - 1
+    return count <= len(definition.params)
+
+
+def _ends(qualified: str, suffix: str) -> bool:
+    return qualified == suffix or qualified.endswith(f".{suffix}")
+
+
+def _normal(path: str) -> str | None:
+    """A relative path without . and ..; None when it leaves the repository."""
+    parts: list[str] = []
+    for part in path.split("/"):
+        if part == "..":
+            if not parts:
+                return None
+            parts.pop()
+        elif part not in ("", "."):
+            parts.append(part)
+    return "/".join(parts)
+
+
+def _shared(first: str, second: str) -> int:
+    """How many leading directories two paths have in common."""
+    count = 0
+    for left, right in zip(first.split("/")[:-1], second.split("/")[:-1], strict=False):
+        if left != right:
+            break
+        count += 1
+    return count
+
+
+EVALUATOR = CEvaluator

@@ -1,0 +1,97 @@
+"""C and C++: includes, prototypes, static, macros, classes with methods outside, and what must not resolve."""
+
+from __future__ import annotations
+
+from ctxsearch.graph.resolve.resolver import Resolver
+from ctxsearch.indexer.parse import parse
+
+
+def calls(files: dict[str, str], path: str) -> set[tuple[str, str]]:
+    resolver = Resolver()
+    resolver.update({name: parse(name, text.encode()) for name, text in files.items()})
+    world = resolver.world
+    own = world.table(path).facts.definitions
+    return {
+        (
+            own[scope].qualified_name if scope >= 0 else "",
+            f"{place}:{world.table(place).facts.definitions[target].qualified_name}",
+        )
+        for scope, (place, target), _, _ in resolver.call_sites(path)
+    }
+
+
+def test_a_prototype_stands_for_the_definition() -> None:
+    files = {
+        "a.c": '#include "b.h"\nvoid f(void) { g(); }\n',
+        "b.h": "void g(void);\n",
+        "b.c": '#include "b.h"\nvoid g(void) {}\n',
+    }
+    assert calls(files, "a.c") == {("f", "b.c:g")}
+
+
+def test_static_stays_in_its_file() -> None:
+    files = {"a.c": "void f(void) { g(); }\n", "b.c": "static void g(void) {}\n"}
+    assert calls(files, "a.c") == set()
+
+
+def test_each_file_calls_its_own_static_function() -> None:
+    files = {
+        "a.c": "static void g(void) {}\nvoid f(void) { g(); }\n",
+        "b.c": "static void g(void) {}\nvoid h(void) { g(); }\n",
+    }
+    assert calls(files, "a.c") == {("f", "a.c:g")}
+
+
+def test_a_function_pointer_parameter_is_followed_to_what_callers_pass() -> None:
+    text = "void g(void) {}\nvoid f(void (*cb)(void)) { cb(); }\nvoid h(void) { f(g); }\n"
+    assert ("h", "a.c:f") in calls({"a.c": text}, "a.c")
+
+
+def test_a_macro_is_called_and_calls() -> None:
+    text = "#define TWICE(x) (step(x), step(x))\nvoid step(int x) {}\nvoid f(void) { TWICE(1); }\n"
+    assert calls({"a.c": text}, "a.c") == {("f", "a.c:TWICE"), ("TWICE", "a.c:step")}
+
+
+def test_a_macro_with_two_definitions_is_not_resolved() -> None:
+    text = "#if A\n#define M(x) f(x)\n#else\n#define M(x) g(x)\n#endif\nvoid h(void) { M(1); }\n"
+    assert ("h", "a.c:M") not in calls({"a.c": text}, "a.c")
+
+
+def test_an_api_macro_before_the_result_type_does_not_hide_the_name() -> None:
+    text = "API const char *name (int x) { return 0; }\nAPI int (other) (int x) { name(x); return 0; }\n"
+    assert calls({"a.c": text}, "a.c") == {("other", "a.c:name")}
+
+
+def test_a_method_declared_in_the_class_is_its_definition_outside() -> None:
+    files = {
+        "s.h": "namespace n { class S { public: S(int x); void save(); private: void log(); }; }\n",
+        "s.cpp": '#include "s.h"\nn::S::S(int x) { log(); }\nvoid n::S::save() { log(); }\nvoid n::S::log() {}\n',
+        "m.cpp": '#include "s.h"\nvoid run() { n::S s(1); s.save(); auto p = new n::S(2); p->save(); }\n',
+    }
+    assert calls(files, "m.cpp") == {("run", "s.cpp:n.S.S"), ("run", "s.cpp:n.S.save")}
+    assert calls(files, "s.cpp") == {("n.S.S", "s.cpp:n.S.log"), ("n.S.save", "s.cpp:n.S.log")}
+
+
+def test_inherited_methods_and_smart_pointers() -> None:
+    text = (
+        "struct B { void m() {} };\nstruct D : public B {};\n"
+        "void f(std::unique_ptr<D> p, std::vector<D> v) { p->m(); for (auto& d : v) d.m(); }\n"
+    )
+    assert calls({"a.cpp": text}, "a.cpp") == {("f", "a.cpp:B.m")}
+
+
+def test_a_library_function_is_not_a_function_of_the_same_name_elsewhere() -> None:
+    files = {
+        "a.cpp": "void f(std::string s) { s.size(); std::sort(s.begin(), s.end()); }\n",
+        "b.cpp": "struct Q { int size() { return 0; } };\nvoid sort(int a, int b) {}\n",
+    }
+    assert calls(files, "a.cpp") == set()
+
+
+def test_overloads_are_told_apart_by_their_number_of_arguments() -> None:
+    text = "struct A { void m(int a) {} void m(int a, int b) {} };\nvoid f(A a) { a.m(1, 2); }\n"
+    resolver = Resolver()
+    resolver.update({"a.cpp": parse("a.cpp", text.encode())})
+    targets = {target for _, (_, target), _, _ in resolver.call_sites("a.cpp")}
+    params = [len(resolver.world.table("a.cpp").facts.definitions[target].params) for target in targets]
+    assert params == [2]
