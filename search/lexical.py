@@ -17,35 +17,20 @@ from typing import Any, Final
 
 import tantivy
 
-from ctxsearch.graph.model import NodeDocument, NodeFlag, NodeId
+from ctxsearch.graph.model import NodeDocument, NodeId
 from ctxsearch.search.documents import NodeText, node_texts
 from ctxsearch.search.errors import IndexCorrupt
 from ctxsearch.search.fuzzy import allowed_edits
 from ctxsearch.search.identifiers import IDENTIFIER, split_identifier, whole_form, words
 from ctxsearch.search.ports import Hit, Selection
 from ctxsearch.search.scope import Scope, dotted, package_ancestors, path_regex
+from ctxsearch.search.steps import DEMOTED_FLAGS, asks_for_demoted
 
 FORMAT: Final = "text-1"  # names the schema; another schema lives in another directory and is built anew
 _META: Final = "generation"
 _WRITER_HEAP: Final = 64_000_000
 _KIND_SHIFT: Final = 32
-_DEMOTED: Final = int(NodeFlag.TEST | NodeFlag.GENERATED | NodeFlag.VENDORED)
-_ASKS_FOR_DEMOTED: Final = frozenset(
-    [
-        "test",
-        "tests",
-        "testing",
-        "spec",
-        "specs",
-        "fixture",
-        "fixtures",
-        "mock",
-        "mocks",
-        "generated",
-        "vendor",
-        "vendored",
-    ]
-)
+_DEMOTED: Final = int(DEMOTED_FLAGS)
 _FUZZY_FIELDS: Final = {"symbol": 1.0, "name": 0.25}  # a near name beats a name with a near part
 _QUALIFIED_TAIL: Final = 4  # `c.d`, `b.c.d`: how many trailing parts of a qualified name can be typed exactly
 
@@ -182,7 +167,7 @@ class TantivyReader:
         wanted = self._query(text)
         if wanted is None:
             return []
-        asked = _asks_for_demoted(text, selection.scope)
+        asked = asks_for_demoted(text, selection.scope.paths)
         symbol = _symbol_form(text) if self._policy.exact_symbol else ""
         fetch = limit * self._policy.oversampling
         query = self._within(wanted, selection.scope)
@@ -427,12 +412,6 @@ def _perfect(form: str) -> float:
 
 def _boosted(query: Any, boost: float) -> Any:
     return query if boost == 1.0 else tantivy.Query.boost_query(query, boost)
-
-
-def _asks_for_demoted(text: str, scope: Scope) -> bool:
-    """Whether tests, generated or vendored code are what is looked for."""
-    asked = {word for path in scope.paths for word in words(path)}
-    return bool(_ASKS_FOR_DEMOTED & (asked | set(words(text))))
 
 
 def _scope_clauses(schema: Any, scope: Scope) -> list[tuple[Any, Any]]:

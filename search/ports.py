@@ -7,7 +7,7 @@ provider.
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -15,8 +15,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from ctxsearch.graph.graph import Limits, Traversal
 from ctxsearch.graph.model import CodeNode, NodeDocument, NodeId
-from ctxsearch.search.query import ExpansionKind
 from ctxsearch.search.scope import EVERYTHING, Scope
 
 Floats = NDArray[np.float32]
@@ -162,33 +162,32 @@ class VectorIndex(DerivedIndex, Protocol):
         ...
 
 
-class Reached(msgspec.Struct, frozen=True, gc=False):
-    """A node that a walk came to."""
-
-    id: NodeId
-    distance: int  # edges from the nearest seed; >= 1
-    seed: int  # index of the best-ranked seed at that distance
-    confidence: float  # of the weakest edge on the way
-    path: tuple[NodeId, ...]  # from the seed to the node, both included
-
-
 @runtime_checkable
 class GraphTraversal(Protocol):
-    """Walks from seeds, bounded in depth, width and number; hubs are not expanded without end."""
+    """Walks from ranked seeds, bounded in depth, width and number; hubs are not walked through.
 
-    def expand(self, seeds: Sequence[NodeId], kind: ExpansionKind, depth: int, limit: int) -> Sequence[Reached]:
-        """Nodes within `depth`, each once at its minimum distance; a seed only if another seed reaches it.
+    Every hit once at its minimum distance; a seed only if another seed reaches it; seeds that the graph does not
+    know are ignored. `ctxsearch.graph.graph.CodeGraph` is one.
+    """
 
-        Seeds that the graph does not know are ignored.
-        """
+    def callers(self, seeds: Sequence[NodeId], depth: int, limits: Limits = ..., /) -> Traversal:
+        """Who calls the seeds: CALLS backwards."""
+        ...
+
+    def dependencies(self, seeds: Sequence[NodeId], depth: int, limits: Limits = ..., /) -> Traversal:
+        """What the seeds need: CALLS, IMPORTS, EXTENDS, IMPLEMENTS, USES forwards."""
+        ...
+
+    def related(self, seeds: Sequence[NodeId], radius: int, limits: Limits = ..., /) -> Traversal:
+        """What is near the seeds, over every kind of edge in either direction."""
         ...
 
 
 @runtime_checkable
 class NodeLookup(Protocol):
-    """Ids to nodes."""
+    """Ids to nodes; `CodeGraph` is one."""
 
-    def node(self, node_id: NodeId) -> CodeNode | None:
+    def node(self, node_id: NodeId, /) -> CodeNode | None:
         """The node, or None when the graph does not know the id."""
         ...
 
@@ -225,16 +224,19 @@ class OnDisk(enum.StrEnum):
     UNCHECKED = "unchecked"
 
 
+class NodeContent(NamedTuple):
+    """A node's text, and whether the file still says so."""
+
+    body: str  # the source lines as indexed; "" for nodes without a file
+    on_disk: OnDisk
+
+
 @runtime_checkable
 class TextLookup(Protocol):
     """The text behind results."""
 
-    def body(self, node_id: NodeId) -> str:
-        """The node's source lines as indexed; "" for nodes without a file."""
-        ...
-
-    def on_disk(self, path: str) -> OnDisk:
-        """Whether the file still is what was indexed."""
+    def contents(self, nodes: Sequence[CodeNode], /) -> list[NodeContent]:
+        """One per node, in order."""
         ...
 
 
@@ -259,4 +261,5 @@ class Corpus:
     vectors: VectorReader | None
     graph: GraphTraversal | None
     state: IndexState = field(default_factory=IndexState)
-    missing: Mapping[str, str] = field(default_factory=dict)  # signal -> why it cannot run
+    # Called with ids that an index knows and the graph does not; repairs the index, after the answer.
+    repair: Callable[[Sequence[NodeId]], None] | None = None

@@ -1,0 +1,71 @@
+"""The graph signal: from the best text hits to what calls them, what they need, or what is near. Pure but for the
+graph.
+
+Scope and freshness floor are applied to what the walk reached before it is ranked, never to the walk itself: a way
+may lead through code that is not asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
+
+from ctxsearch.graph.graph import Limits, Traversal
+from ctxsearch.graph.model import CodeNode, NodeId
+from ctxsearch.search.ports import GraphTraversal
+from ctxsearch.search.query import Expansion, ExpansionKind
+from ctxsearch.search.results import Reach
+
+SEEDS: Final = 10
+# Reached nodes per walk, before scope and floor: enough for the deepest pool, far below what a hub could bring.
+_REACHED: Final = 2_000
+
+
+class Expanded(NamedTuple):
+    """One node that the walk reached, with all that the order needs."""
+
+    node: CodeNode
+    reach: Reach
+    seed_rank: int  # 0-based, of the best seed at that distance
+
+    @property
+    def raw(self) -> float:
+        """Nearer and surer is more; for display and nothing else."""
+        return self.reach.confidence / self.reach.distance
+
+
+class Walk(NamedTuple):
+    """What one expansion brought."""
+
+    kept: list[Expanded]  # by distance, best seed, confidence, id
+    refused: int  # reached, but not accepted
+    truncated: bool
+
+
+def expand(
+    graph: GraphTraversal, seeds: Sequence[NodeId], expansion: Expansion, accepts: Callable[[CodeNode], bool]
+) -> Walk:
+    """Walk from seeds in rank order; keep what is accepted."""
+    traversal = _walk(graph, seeds, expansion)
+    kept = [
+        Expanded(hit.node, Reach(hit.distance, hit.path, hit.confidence), hit.seed_rank)
+        for hit in traversal.hits
+        if accepts(hit.node)
+    ]
+    return Walk(kept, len(traversal.hits) - len(kept), traversal.truncated)
+
+
+def _walk(graph: GraphTraversal, seeds: Sequence[NodeId], expansion: Expansion) -> Traversal:
+    limits = Limits(results=_REACHED)
+    match expansion.kind:
+        case ExpansionKind.CALLERS:
+            return graph.callers(seeds, expansion.depth, limits)
+        case ExpansionKind.DEPENDENCIES:
+            return graph.dependencies(seeds, expansion.depth, limits)
+        case ExpansionKind.RELATED:
+            return graph.related(seeds, expansion.depth, limits)
+
+
+def expansion_order(expanded: Expanded, seed_rank: int) -> tuple[int, int, float, str]:
+    """Distance, then the best seed's rank, then confidence, then id."""
+    return expanded.reach.distance, seed_rank, -expanded.reach.confidence, expanded.node.id

@@ -1,0 +1,525 @@
+"""ContextSearchService: the one composition of the signals into a ranked, explained answer.
+
+Reads only what the caller published: one pinned corpus per repository. It never writes to an index, never reads the
+clock for anything but durations, and answers the same request over the same corpora with the same bytes.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from ctxsearch.graph.model import CodeNode, NodeId
+from ctxsearch.search.errors import FailedPrecondition, NotFound, SearchError, Unavailable
+from ctxsearch.search.expansion import SEEDS, expand, expansion_order
+from ctxsearch.search.ports import (
+    SELECT_ALL,
+    Corpus,
+    Embedder,
+    Floats,
+    FreshnessFact,
+    Hit,
+    NodeContent,
+    OnDisk,
+    Passage,
+    Selection,
+)
+from ctxsearch.search.query import Content, Mode, SearchQuery, Signal
+from ctxsearch.search.ranking import Fused, Placed, Ranked, RankedList, Vote, fuse, order
+from ctxsearch.search.results import (
+    Explanation,
+    Guidance,
+    Indexed,
+    Label,
+    Reach,
+    ResultContent,
+    SearchResponse,
+    SearchResult,
+    SignalReport,
+)
+from ctxsearch.search.snippets import Snippets, within_budget
+from ctxsearch.search.steps import RankingPolicy
+
+_NEAR_NAMES: Final = 5
+_WORKERS: Final = 4
+
+
+class _Key(NamedTuple):
+    """A candidate: which corpus, which node."""
+
+    corpus: int
+    id: NodeId
+
+
+@dataclass(slots=True)
+class _Run:
+    """What one request has gathered so far. Lives for one call; only its own thread writes it."""
+
+    query: SearchQuery
+    corpora: tuple[Corpus, ...]
+    selections: tuple[Selection, ...]
+    lists: dict[Signal, RankedList[_Key]] = field(default_factory=dict)
+    reports: dict[Signal, SignalReport] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+    reached: dict[_Key, Reach] = field(default_factory=dict)
+    seeds: tuple[NodeId, ...] = ()
+    dropped_by_scope: int = 0
+    dropped_by_floor: int = 0
+    unknown: list[_Key] = field(default_factory=list)
+    milliseconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def timed(self, stage: str) -> Iterator[None]:
+        """Note how long a stage took."""
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.milliseconds[stage] = (time.perf_counter() - started) * 1e3
+
+    def node(self, key: _Key) -> CodeNode | None:
+        """The candidate's node, None when its graph does not know it."""
+        return self.corpora[key.corpus].nodes.node(key.id)
+
+    def fact(self, key: _Key) -> FreshnessFact:
+        """The candidate's freshness."""
+        return self.corpora[key.corpus].freshness.fact(key.id)
+
+
+class ContextSearchService:
+    """Searches the published corpora. Thread-safe: the mapping of corpora is replaced, never changed."""
+
+    def __init__(self, embedder: Embedder | None = None, policy: RankingPolicy | None = None) -> None:
+        """Compose with an embedder for query texts; without one, only ready vectors can be searched by."""
+        self._embedder = embedder
+        self._policy = policy if policy is not None else RankingPolicy()
+        self._changed = threading.Condition()
+        self._corpora: Mapping[str, Corpus] = {}  # written by publish and withdraw, under _changed
+        self._workers = ThreadPoolExecutor(_WORKERS, thread_name_prefix="ctxsearch-signal")
+
+    def publish(self, corpus: Corpus) -> None:
+        """Answer from this corpus from now on; searches under way keep theirs."""
+        with self._changed:
+            self._corpora = {**self._corpora, corpus.repository: corpus}
+            self._changed.notify_all()
+
+    def withdraw(self, repository: str) -> None:
+        """Stop answering from a repository."""
+        with self._changed:
+            self._corpora = {name: one for name, one in self._corpora.items() if name != repository}
+
+    def repositories(self) -> tuple[str, ...]:
+        """What can be searched, by name."""
+        return tuple(sorted(self._corpora))
+
+    def close(self) -> None:
+        """Wait for signals and repairs under way."""
+        self._workers.shutdown(wait=True)
+
+    def search(self, query: SearchQuery) -> SearchResponse:
+        """The whole of a search: choose, ask the signals, expand, fuse, order, fill in."""
+        started = time.perf_counter()
+        run = self._start(query)
+        with run.timed("signals"):
+            self._ask_text_signals(run)
+        with run.timed("expansion"):
+            self._expand(run)
+        self._check_answerable(run)
+        with run.timed("fusion"):
+            fused = fuse(run.lists.values(), query.signal_weights())
+            accepted = self._accepted(run, fused.values())
+            ranked = order(accepted, self._placing(run), query.min_score, query.k)
+        with run.timed("content"):
+            results = self._results(run, ranked)
+        guidance = None if results else self._guidance(run, len(accepted))
+        explanation = self._explanation(run, len(fused)) if query.explain else None
+        self._repair(run)
+        return SearchResponse(
+            results=results,
+            signals=tuple(run.reports[signal] for signal in Signal if signal in run.reports),
+            indexed=tuple(_indexed(corpus) for corpus in run.corpora),
+            degraded=any(not report.ran for report in run.reports.values()) or bool(run.warnings),
+            warnings=tuple(run.warnings),
+            dropped_by_scope=run.dropped_by_scope,
+            dropped_by_floor=run.dropped_by_floor,
+            unknown_ids=len(run.unknown),
+            trimmed_results=sum(result.content.trimmed for result in results),
+            milliseconds=(time.perf_counter() - started) * 1e3,
+            guidance=guidance,
+            explanation=explanation,
+        )
+
+    # Choosing
+
+    def _start(self, query: SearchQuery) -> _Run:
+        corpora = self._chosen(query)
+        for dimension in self._dimensions(corpora):
+            query.check_dimension(dimension)
+        floor = query.freshness_floor
+        selections = tuple(
+            Selection(query.scope, corpus.freshness.below(floor) if floor is not None else frozenset())
+            for corpus in corpora
+        )
+        return _Run(query, corpora, selections)
+
+    def _dimensions(self, corpora: Iterable[Corpus]) -> set[int]:
+        found = {corpus.vectors.dimension for corpus in corpora if corpus.vectors is not None}
+        return found or ({self._embedder.dimension} if self._embedder is not None else set())
+
+    def _chosen(self, query: SearchQuery) -> tuple[Corpus, ...]:
+        corpora = self._awaited(query)
+        for name in (*query.scope.repositories, *query.scope.exclude_repositories):
+            if name not in corpora:
+                raise NotFound("repository", name, tuple(sorted(corpora)))
+        chosen = tuple(corpora[name] for name in sorted(corpora) if query.scope.accepts_repository(name))
+        if not corpora:
+            raise FailedPrecondition("nothing is indexed yet; run `ctxsearch index PATH` first")
+        return chosen
+
+    def _awaited(self, query: SearchQuery) -> Mapping[str, Corpus]:
+        wanted = query.min_generation
+        if wanted is None:
+            return self._corpora
+
+        def is_there() -> bool:
+            chosen = [one for name, one in self._corpora.items() if query.scope.accepts_repository(name)]
+            return bool(chosen) and all(one.generation >= wanted for one in chosen)
+
+        with self._changed:
+            if self._changed.wait_for(is_there, timeout=query.max_wait):
+                return self._corpora
+            newest = {name: one.generation for name, one in sorted(self._corpora.items())}
+        raise Unavailable(f"generation {wanted} did not come within {query.max_wait:g} s; newest: {newest}")
+
+    # Text signals
+
+    def _ask_text_signals(self, run: _Run) -> None:
+        weights = run.query.signal_weights()
+        asked = [signal for signal, weight in weights.items() if weight > 0 and signal is not Signal.GRAPH]
+        signals: dict[Signal, Callable[[_Run], RankedList[_Key]]] = {
+            Signal.BM25: self._bm25,
+            Signal.SEMANTIC: self._semantic,
+            Signal.FUZZY: self._fuzzy,
+        }
+        others: list[tuple[Signal, Future[_Outcome]]] = [
+            (signal, self._workers.submit(_attempt, signals[signal], run)) for signal in asked[1:]
+        ]
+        # The first one runs here: a keyword search then needs no other thread at all.
+        outcomes: list[tuple[Signal, _Outcome]] = [(signal, _attempt(signals[signal], run)) for signal in asked[:1]]
+        outcomes += [(signal, future.result()) for signal, future in others]
+        for signal, outcome in outcomes:
+            self._note(run, signal, weights[signal], outcome)
+
+    def _note(self, run: _Run, signal: Signal, weight: float, outcome: _Outcome) -> None:
+        error = outcome.error
+        if error is not None or outcome.ranked is None:
+            if isinstance(error, FailedPrecondition) and run.query.mode is Mode.SEMANTIC:
+                raise error
+            reason = f"{type(error).__name__}: {error}" if not isinstance(error, SearchError) else str(error)
+            run.warnings.append(f"{signal} did not answer: {reason}")
+            run.reports[signal] = SignalReport(signal, weight, False, 0, outcome.milliseconds, reason)
+            return
+        run.lists[signal] = outcome.ranked
+        count = len(outcome.ranked.hits)
+        run.reports[signal] = SignalReport(signal, weight, True, count, outcome.milliseconds)
+
+    def _bm25(self, run: _Run) -> RankedList[_Key]:
+        def search(corpus: Corpus, selection: Selection) -> list[Hit]:
+            if corpus.full_text is None:
+                raise FailedPrecondition(f"{corpus.repository} has no full-text index")
+            return corpus.full_text.search(run.query.text, selection, run.query.pool)
+
+        return self._gathered(run, Signal.BM25, search)
+
+    def _fuzzy(self, run: _Run) -> RankedList[_Key]:
+        def search(corpus: Corpus, selection: Selection) -> list[Hit]:
+            if corpus.full_text is None:
+                raise FailedPrecondition(f"{corpus.repository} has no full-text index")
+            return corpus.full_text.fuzzy(run.query.text, selection, run.query.pool)
+
+        return self._gathered(run, Signal.FUZZY, search)
+
+    def _semantic(self, run: _Run) -> RankedList[_Key]:
+        vector = self._query_vector(run.query)
+
+        def search(corpus: Corpus, selection: Selection) -> list[Hit]:
+            vectors = corpus.vectors
+            if vectors is None:
+                raise FailedPrecondition(f"{corpus.repository} has no vector index")
+            if self._embedder is not None and vectors.model_id != self._embedder.model_id:
+                raise FailedPrecondition(
+                    f"the vectors of {corpus.repository} were made by {vectors.model_id}, "
+                    f"the query by {self._embedder.model_id}; index again"
+                )
+            return vectors.search(vector, selection, run.query.pool)
+
+        return self._gathered(run, Signal.SEMANTIC, search)
+
+    def _query_vector(self, query: SearchQuery) -> Floats:
+        if query.embedding is not None:
+            return _unit_vector(query.embedding)
+        if self._embedder is None:
+            raise FailedPrecondition("no embedding model is configured")
+        return self._embedder.embed_query(query.text)
+
+    def _gathered(
+        self, run: _Run, signal: Signal, search: Callable[[Corpus, Selection], list[Hit]]
+    ) -> RankedList[_Key]:
+        """One list over all corpora: by raw score, which is comparable inside one signal."""
+        found: list[tuple[_Key, float]] = []
+        for number, (corpus, selection) in enumerate(zip(run.corpora, run.selections, strict=True)):
+            hits = search(corpus, selection)
+            for step in self._policy.steps:
+                if step.signal is signal:
+                    hits = step(hits, run.query, corpus.nodes.node)
+            found += [(_Key(number, hit.id), hit.score) for hit in hits]
+        if len(run.corpora) > 1:
+            found.sort(key=lambda item: (-item[1], item[0]))
+        return RankedList(signal, found[: run.query.pool])
+
+    # Expansion
+
+    def _expand(self, run: _Run) -> None:
+        query = run.query
+        weights = query.signal_weights()
+        if query.expansion is None or not weights[Signal.GRAPH]:
+            return
+        outcome = _attempt(self._graph, run)
+        self._note(run, Signal.GRAPH, weights[Signal.GRAPH], outcome)
+
+    def _graph(self, run: _Run) -> RankedList[_Key]:
+        assert run.query.expansion is not None
+        seeds = self._seeds(run)
+        run.seeds = tuple(key.id for key in seeds)
+        expanded = []
+        for number, corpus in enumerate(run.corpora):
+            own = [(rank, key.id) for rank, key in enumerate(seeds) if key.corpus == number]
+            if not own:
+                continue
+            if corpus.graph is None:
+                raise FailedPrecondition(f"{corpus.repository} has no graph")
+            ids = [node_id for _, node_id in own]
+            walk = expand(corpus.graph, ids, run.query.expansion, self._acceptance(run, number))
+            expanded += [(expansion_order(one, own[one.seed_rank][0]), number, one) for one in walk.kept]
+        expanded.sort(key=lambda item: (item[0], item[1]))
+        expanded = expanded[: run.query.pool]
+        run.reached = {_Key(number, one.node.id): one.reach for _, number, one in expanded}
+        return RankedList(Signal.GRAPH, [(_Key(number, one.node.id), one.raw) for _, number, one in expanded])
+
+    def _seeds(self, run: _Run) -> list[_Key]:
+        """The top of the fused text signals that the graph knows, before any penalty."""
+        fused = fuse(run.lists.values(), run.query.signal_weights())
+        known = [one for one in fused.values() if run.node(one.key) is not None]
+        return [one.fused.key for one in order(known, self._placing(run, penalise=False), 0.0, SEEDS)]
+
+    def _acceptance(self, run: _Run, number: int) -> Callable[[CodeNode], bool]:
+        selection = run.selections[number]
+
+        def accepts(node: CodeNode) -> bool:
+            if not selection.scope.is_everything and not selection.scope.accepts(node):
+                run.dropped_by_scope += 1
+                return False
+            if node.id in selection.denied:
+                run.dropped_by_floor += 1
+                return False
+            return True
+
+        return accepts
+
+    # Ordering
+
+    def _check_answerable(self, run: _Run) -> None:
+        if run.lists or not run.reports:
+            return
+        reasons = "; ".join(run.warnings)
+        raise Unavailable(f"no signal could answer: {reasons}")
+
+    def _accepted(self, run: _Run, candidates: Iterable[Fused[_Key]]) -> list[Fused[_Key]]:
+        """Known to the graph, in scope, not below the floor: checked once more, whatever the indexes did."""
+        accepts = [self._acceptance(run, number) for number in range(len(run.corpora))]
+        kept = []
+        for candidate in candidates:
+            node = run.node(candidate.key)
+            if node is None:
+                run.unknown.append(candidate.key)
+            elif accepts[candidate.key.corpus](node):
+                kept.append(candidate)
+        return kept
+
+    def _placing(self, run: _Run, *, penalise: bool = True) -> Callable[[_Key], Placed]:
+        apply = penalise and self._policy.freshness
+
+        def place(key: _Key) -> Placed:
+            node = run.node(key)
+            assert node is not None  # _accepted and _seeds leave the others out
+            penalty = run.fact(key).penalty if apply else 1.0
+            return Placed(penalty, node.path, node.start_line, node.id)
+
+        return place
+
+    # Filling in
+
+    def _results(self, run: _Run, ranked: Sequence[Ranked[_Key]]) -> tuple[SearchResult, ...]:
+        texts = self._texts(run, ranked)
+        contents = self._contents(run, ranked, texts)
+        return tuple(
+            self._result(run, one, content, text.on_disk)
+            for one, content, text in zip(ranked, contents, texts, strict=True)
+        )
+
+    def _result(self, run: _Run, one: Ranked[_Key], content: ResultContent, on_disk: OnDisk) -> SearchResult:
+        key = one.fused.key
+        node = run.node(key)
+        assert node is not None
+        return SearchResult(
+            repository=run.corpora[key.corpus].repository,
+            node=node,
+            score=one.score,
+            votes=one.fused.votes,
+            freshness=run.fact(key),
+            label=_label(one.fused.votes),
+            reach=run.reached.get(key),
+            content=content,
+            on_disk=on_disk,
+        )
+
+    def _texts(self, run: _Run, ranked: Sequence[Ranked[_Key]]) -> list[NodeContent]:
+        """One look-up per corpus; an error there costs the text, not the answer."""
+        texts = [NodeContent("", OnDisk.UNCHECKED)] * len(ranked)
+        for number, corpus in enumerate(run.corpora):
+            places = [index for index, one in enumerate(ranked) if one.fused.key.corpus == number]
+            nodes = [node for index in places if (node := run.node(ranked[index].fused.key)) is not None]
+            if not nodes:
+                continue
+            try:
+                found = corpus.texts.contents(nodes)
+            except Exception as error:
+                run.warnings.append(f"no text from {corpus.repository}: {type(error).__name__}: {error}")
+                continue
+            for index, content in zip(places, found, strict=True):
+                texts[index] = content
+        return texts
+
+    def _contents(self, run: _Run, ranked: Sequence[Ranked[_Key]], texts: Sequence[NodeContent]) -> list[ResultContent]:
+        query = run.query
+        if query.content is Content.NONE:
+            return [ResultContent()] * len(ranked)
+        snippets = Snippets(query.text, self._similarity(run))
+        cut = snippets.full if query.content is Content.FULL else snippets.snippet
+        contents = []
+        for one, text in zip(ranked, texts, strict=True):
+            node = run.node(one.fused.key)
+            contents.append(cut(text.body, node.start_line if node is not None else 1))
+        return contents if query.max_tokens is None else within_budget(contents, query.max_tokens)
+
+    def _similarity(self, run: _Run) -> Callable[[list[str]], list[float]] | None:
+        """How near pieces of text are to the query, where the semantic signal ran."""
+        embedder = self._embedder
+        if embedder is None or Signal.SEMANTIC not in run.lists:
+            return None
+        vector = self._query_vector(run.query)
+
+        def similarity(pieces: list[str]) -> list[float]:
+            rows = embedder.embed_documents([Passage("", piece) for piece in pieces])
+            return [float(score) for score in rows @ vector]
+
+        return similarity
+
+    def _guidance(self, run: _Run, accepted: int) -> Guidance:
+        outside, below = self._left_out(run)
+        near: dict[str, None] = {}
+        searched = []
+        for corpus in run.corpora:
+            reader = corpus.full_text
+            size = f"{reader.count()} nodes" if reader is not None else "no full-text index"
+            searched.append(f"{corpus.repository} ({size}, generation {corpus.generation})")
+            if reader is not None and run.query.has_text:
+                near.update(dict.fromkeys(reader.near_names(run.query.text, _NEAR_NAMES)))
+        return Guidance(
+            searched=", ".join(searched) if searched else "no repository is in scope",
+            near_names=tuple(near)[:_NEAR_NAMES],
+            outside_scope=outside,
+            below_floor=below,
+            below_min_score=accepted,
+        )
+
+    def _left_out(self, run: _Run) -> tuple[int, int]:
+        """How many of the unfiltered keyword matches the scope and the floor left out."""
+        outside = below = 0
+        for corpus, selection in zip(run.corpora, run.selections, strict=True):
+            if selection.is_everything or corpus.full_text is None or not run.query.has_text:
+                continue
+            for hit in corpus.full_text.search(run.query.text, SELECT_ALL, run.query.pool):
+                node = corpus.nodes.node(hit.id)
+                if node is None:
+                    continue
+                if not selection.scope.accepts(node):
+                    outside += 1
+                elif hit.id in selection.denied:
+                    below += 1
+        return outside, below
+
+    def _explanation(self, run: _Run, fused: int) -> Explanation:
+        outside, below = self._left_out(run)
+        return Explanation(
+            weights=run.query.signal_weights(),
+            pool=run.query.pool,
+            steps=self._policy.names,
+            seeds=run.seeds,
+            fused=fused,
+            outside_scope=outside,
+            below_floor=below,
+            milliseconds=dict(run.milliseconds),
+        )
+
+    def _repair(self, run: _Run) -> None:
+        """Have indexes forget what their graph does not know; the answer does not wait for it."""
+        for number, corpus in enumerate(run.corpora):
+            ids = [key.id for key in run.unknown if key.corpus == number]
+            if ids and corpus.repair is not None:
+                self._workers.submit(corpus.repair, ids)
+
+
+class _Outcome(NamedTuple):
+    """What came of asking one signal."""
+
+    ranked: RankedList[_Key] | None
+    error: Exception | None
+    milliseconds: float
+
+
+def _attempt(ask: Callable[[_Run], RankedList[_Key]], run: _Run) -> _Outcome:
+    """Ask one signal; its failure is an answer too, and reported."""
+    started = time.perf_counter()
+    ranked, error = None, None
+    try:
+        ranked = ask(run)
+    except Exception as caught:
+        error = caught
+    return _Outcome(ranked, error, (time.perf_counter() - started) * 1e3)
+
+
+def _label(votes: Mapping[Signal, Vote]) -> Label:
+    if Signal.BM25 in votes:
+        return Label.HYBRID if Signal.SEMANTIC in votes else Label.EXACT
+    if Signal.SEMANTIC in votes:
+        return Label.SEMANTIC
+    return Label.FUZZY if Signal.FUZZY in votes else Label.GRAPH
+
+
+def _indexed(corpus: Corpus) -> Indexed:
+    return Indexed(corpus.repository, corpus.generation, corpus.state.commit, corpus.state.pending_files)
+
+
+def _unit_vector(values: tuple[float, ...]) -> Floats:
+    """A ready vector may have any length; cosines want length one."""
+    vector = np.asarray(values, dtype=np.float64)
+    norm = float(np.linalg.norm(vector))
+    return np.asarray(vector / norm if norm else vector, dtype=np.float32)
