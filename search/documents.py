@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ctxsearch.graph.model import NodeDocument, NodeId, NodeKind
+from ctxsearch.graph.records import SHARED_KINDS
 from ctxsearch.search.ports import Passage
 
 _CONTAINERS = frozenset({NodeKind.MODULE, NodeKind.CLASS, NodeKind.INTERFACE, NodeKind.PACKAGE})
@@ -60,8 +61,13 @@ def _indexed_body(document: NodeDocument, members: dict[NodeId, list[NodeDocumen
 
 
 def passages(text: NodeText) -> Iterator[Passage]:
-    """The texts to embed for a node: one, or several for a long one; each says whose it is."""
+    """The texts to embed for a node: one, or several for a long one; each says whose it is.
+
+    Packages and library symbols have no text of their own: none.
+    """
     node, doc = text.document.node, text.document.doc
+    if node.kind in SHARED_KINDS:
+        return
     header = f"{node.qualified_name} {node.path}\n{node.signature}"
     for index, piece in enumerate(_pieces(text.body)):
         parts = (header, doc, piece) if index == 0 else (header, piece)

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import tantivy
 
-from ctxsearch.graph.model import NodeDocument, NodeId
+from ctxsearch.graph.model import NodeDocument, NodeId, NodeKind
 from ctxsearch.search.documents import NodeText, node_texts
 from ctxsearch.search.errors import IndexCorrupt
 from ctxsearch.search.fuzzy import allowed_edits
@@ -31,6 +31,7 @@ _META: Final = "generation"
 _WRITER_HEAP: Final = 64_000_000
 _KIND_SHIFT: Final = 32
 _DEMOTED: Final = int(DEMOTED_FLAGS)
+_EXACT_BONUS: Final = 1_000.0  # more than any sum of field scores: an exact symbol is on top in every repository
 _FUZZY_FIELDS: Final = {"symbol": 1.0, "name": 0.25}  # a near name beats a name with a near part
 _QUALIFIED_TAIL: Final = 4  # `c.d`, `b.c.d`: how many trailing parts of a qualified name can be typed exactly
 
@@ -53,6 +54,7 @@ class LexicalPolicy:
     whole_identifier: float = 2.0  # a whole identifier beats its parts
     exact_symbol: bool = True  # a query that is a symbol puts that symbol first
     demotion: float = 0.6  # factor on tests, generated and vendored code; 1 switches it off
+    external: float = 0.3  # factor on library symbols, which have a name and nothing else
     max_terms: int = 48  # the rarest words of a long query
     oversampling: int = 2  # how many times the list's length is fetched, so that demotion can reorder
 
@@ -93,9 +95,9 @@ class TantivyIndex:
             writer = self._open_writer()
             try:
                 for path in [*replaced, *removed]:
-                    writer.delete_documents_by_term("file", _storable(path))
+                    writer.delete_documents_by_term("owner", _storable(path))
                 for path in sorted(replaced):
-                    _add(writer, replaced[path])
+                    _add(writer, path, replaced[path])
                 self._commit(writer, generation)
             except BaseException:
                 writer.rollback()
@@ -107,8 +109,8 @@ class TantivyIndex:
             writer = self._open_writer()
             try:
                 writer.delete_all_documents()
-                for _path, nodes in documents:
-                    _add(writer, nodes)
+                for path, nodes in documents:
+                    _add(writer, path, nodes)
                 self._commit(writer, generation)
             except BaseException:
                 writer.rollback()
@@ -167,17 +169,18 @@ class TantivyReader:
         wanted = self._query(text)
         if wanted is None:
             return []
-        asked = asks_for_demoted(text, selection.scope.paths)
-        symbol = _symbol_form(text) if self._policy.exact_symbol else ""
+        demote = not asks_for_demoted(text, selection.scope.paths)
+        exact = self._exact(text, wanted, selection, limit, demote=demote)
         fetch = limit * self._policy.oversampling
         query = self._within(wanted, selection.scope)
         while True:
             addresses, scores = self._fetch(query, fetch)
-            exact = self._exact(symbol, selection.scope, limit) if symbol else {}
-            hits = self._rescored(addresses, scores, exact, selection, demote=not asked)
-            if len(hits) >= limit or len(addresses) < fetch:
-                return hits[:limit]
-            # Most of what was fetched is below the freshness floor: look deeper, all the way if need be
+            found = self._rescored(addresses, scores, selection, demote=demote)
+            found.update(exact)
+            if len(found) >= limit or len(addresses) < fetch:
+                ranked = sorted(found.items(), key=lambda item: (-item[1], item[0]))
+                return [Hit(node_id, score) for node_id, score in ranked[:limit]]
+            # Most of what was fetched is below the freshness floor: look deeper, all the way if need be.
             fetch *= 8
 
     def fuzzy(self, text: str, selection: Selection, limit: int) -> list[Hit]:
@@ -253,32 +256,34 @@ class TantivyReader:
         hits = self._searcher.search(query, limit, count=False).hits
         return [address for _, address in hits], [score for score, _ in hits]
 
-    def _exact(self, symbol: str, scope: Scope, limit: int) -> dict[int, int]:
-        """Id to tier of the nodes whose (qualified) name is what was typed."""
-        query = self._within(self._term("symbol", symbol), scope)
-        addresses, _ = self._fetch(query, limit)
-        return dict.fromkeys(self._searcher.fast_field_values("id", addresses), 1)
+    def _exact(self, text: str, wanted: Any, selection: Selection, limit: int, *, demote: bool) -> dict[NodeId, float]:
+        """Nodes whose (qualified) name is what was typed, above everything else."""
+        symbol = _symbol_form(text) if self._policy.exact_symbol else ""
+        if not symbol:
+            return {}
+        named = tantivy.Query.const_score_query(self._term("symbol", symbol), _EXACT_BONUS)
+        query = tantivy.Query.boolean_query([(tantivy.Occur.Must, named), (tantivy.Occur.Should, wanted)])
+        addresses, scores = self._fetch(self._within(query, selection.scope), limit)
+        return self._rescored(addresses, scores, selection, demote=demote)
 
     def _rescored(
-        self,
-        addresses: list[Any],
-        scores: list[float],
-        exact: dict[int, int],
-        selection: Selection,
-        *,
-        demote: bool,
-    ) -> list[Hit]:
+        self, addresses: list[Any], scores: list[float], selection: Selection, *, demote: bool
+    ) -> dict[NodeId, float]:
+        """What may be returned, with its score after demotion."""
         ids = self._searcher.fast_field_values("id", addresses)
         traits = self._searcher.fast_field_values("traits", addresses)
         factor = self._policy.demotion if demote else 1.0
         denied = selection.denied
-        ranked = []
+        found: dict[NodeId, float] = {}
         for number, trait, score in zip(ids, traits, scores, strict=True):
             node_id = NodeId(f"{number:016x}")
             if node_id not in denied:
-                ranked.append((-exact.get(number, 0), -score * (factor if trait & _DEMOTED else 1.0), node_id))
-        ranked.sort()
-        return [Hit(node_id, -score) for _tier, score, node_id in ranked]
+                if trait & _DEMOTED:
+                    score *= factor
+                if trait >> _KIND_SHIFT == NodeKind.EXTERNAL:
+                    score *= self._policy.external
+                found[node_id] = score
+        return found
 
     def _fuzzy_form(self, form: str, selection: Selection, limit: int) -> list[Hit]:
         query = self._within(self._near(form), selection.scope)
@@ -314,7 +319,7 @@ def _schema() -> Any:
     builder = tantivy.SchemaBuilder()
     for name in ("name", "qualified", "signature", "doc", "path", "body"):
         builder.add_text_field(name, tokenizer_name="whitespace", index_option="freq")
-    for name in ("symbol", "file", "language", "package", "meta"):
+    for name in ("symbol", "owner", "file", "language", "package", "meta"):
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
     builder.add_text_field("title", tokenizer_name="raw", index_option="basic", stored=True)
     builder.add_unsigned_field("id", fast=True, indexed=True)
@@ -350,12 +355,12 @@ def _indexed(text: str) -> str:
     return " ".join(map(_expansions.__getitem__, IDENTIFIER.findall(text)))
 
 
-def _add(writer: Any, documents: Sequence[NodeDocument]) -> None:
+def _add(writer: Any, owner: str, documents: Sequence[NodeDocument]) -> None:
     for text in node_texts(documents):
-        writer.add_document(_document(text))
+        writer.add_document(_document(owner, text))
 
 
-def _document(text: NodeText) -> Any:
+def _document(owner: str, text: NodeText) -> Any:
     node = text.document.node
     document = tantivy.Document(
         name=_indexed(node.name),
@@ -365,6 +370,7 @@ def _document(text: NodeText) -> Any:
         path=_indexed(node.path),
         body=_indexed(text.body),
         title=_storable(node.name),
+        owner=_storable(owner),
         file=_storable(node.path),
         language=node.language.lower(),
         symbol=_symbols(node.name, node.qualified_name),

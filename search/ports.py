@@ -105,7 +105,7 @@ class DerivedIndex(Protocol):
     def apply(self, generation: int, replaced: Mapping[str, Sequence[NodeDocument]], removed: Sequence[str]) -> None:
         """Replace all nodes of some paths, drop those of others, and commit as `generation`: all or nothing.
 
-        Applying the same change again changes nothing but the generation.
+        Nodes without a file come under the path "". Applying the same change again changes nothing but the generation.
         """
         ...
 

@@ -20,9 +20,11 @@ _MAX_LINE: Final = 240  # a longer line is cut: minified code has lines of a meg
 _TOKEN: Final = re.compile(r"\w{1,5}|[^\w\s]")
 # Words that say nothing about which line is meant.
 _NOISE: Final = frozenset(
-    ("a", "an", "and", "are", "as", "at", "be", "by", "can", "do", "does", "for", "from", "how", "if", "in", "into")
-    + ("is", "it", "its", "of", "on", "or", "that", "the", "this", "to", "via", "what", "when", "where", "which")
-    + ("who", "why", "with")
+    re.findall(
+        r"\w+",
+        "a an and are as at be by can do does for from how if in into is it its of on or that the this to via "
+        "what when where which who why with",
+    )
 )
 
 

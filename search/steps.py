@@ -16,20 +16,8 @@ from ctxsearch.search.query import SearchQuery, Signal
 
 DEMOTED_FLAGS: Final = NodeFlag.TEST | NodeFlag.GENERATED | NodeFlag.VENDORED
 _ASKS_FOR_DEMOTED: Final = frozenset(
-    [
-        "test",
-        "tests",
-        "testing",
-        "spec",
-        "specs",
-        "fixture",
-        "fixtures",
-        "mock",
-        "mocks",
-        "generated",
-        "vendor",
-        "vendored",
-    ]
+    {"test", "tests", "testing", "spec", "specs", "fixture", "fixtures", "mock", "mocks"}
+    | {"generated", "vendor", "vendored"}
 )
 
 

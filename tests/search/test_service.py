@@ -1,0 +1,785 @@
+"""The search contract, sentence by sentence, over real engines: tantivy, LanceDB, the bundled model, the graph."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from search_project import PENALTIES, Age, Ages, Project
+
+from ctxsearch.graph.model import CodeNode, NodeId, NodeKind
+from ctxsearch.search.embed import bundled_embedder
+from ctxsearch.search.errors import FailedPrecondition, InvalidArgument, NotFound, Unavailable
+from ctxsearch.search.ports import Corpus, Floats, Hit, IndexState, NodeContent, OnDisk, Passage, Selection
+from ctxsearch.search.query import (
+    Content,
+    Expansion,
+    ExpansionKind,
+    Mode,
+    SearchQuery,
+    Signal,
+    Weights,
+)
+from ctxsearch.search.results import Label, SearchResponse, SearchResult
+from ctxsearch.search.scope import Scope
+from ctxsearch.search.service import ContextSearchService
+from ctxsearch.search.steps import RankingPolicy
+
+
+def names(response: SearchResponse) -> list[str]:
+    return [result.node.name for result in response.results]
+
+
+def result(response: SearchResponse, name: str) -> SearchResult:
+    return next(one for one in response.results if one.node.name == name)
+
+
+@pytest.fixture
+def temporary(corpus: Corpus) -> Iterator[ContextSearchService]:
+    """A service of its own for tests that change what is published."""
+    made = ContextSearchService(bundled_embedder())
+    made.publish(corpus)
+    yield made
+    made.close()
+
+
+class Broken:
+    """A reader that fails, as a damaged index would."""
+
+    generation = 1
+    model_id = bundled_embedder().model_id
+    dimension = bundled_embedder().dimension
+
+    def search(self, *_: object) -> list[Hit]:
+        raise OSError("disk on fire")
+
+    def fuzzy(self, *_: object) -> list[Hit]:
+        raise OSError("disk on fire")
+
+    def near_names(self, *_: object) -> list[str]:
+        return []
+
+    def count(self) -> int:
+        return 0
+
+
+class Fixed:
+    """A reader that always answers the same, whatever it is asked: for ids and orders that tests choose."""
+
+    generation = 1
+    model_id = bundled_embedder().model_id
+    dimension = bundled_embedder().dimension
+
+    def __init__(self, *ids: NodeId) -> None:
+        self.hits = [Hit(node_id, 1.0 / (place + 1)) for place, node_id in enumerate(ids)]
+        self.asked: list[tuple[Selection, int]] = []
+
+    def search(self, _query: object, selection: Selection, limit: int) -> list[Hit]:
+        self.asked.append((selection, limit))
+        return self.hits
+
+    fuzzy = search
+
+    def near_names(self, *_: object) -> list[str]:
+        return []
+
+    def count(self) -> int:
+        return len(self.hits)
+
+
+# Each signal alone
+
+
+def test_keyword_alone_finds_by_words(service: ContextSearchService) -> None:
+    response = service.search(SearchQuery(text="transaction", mode=Mode.KEYWORD))
+    assert names(response)[0] == "begin_transaction"
+    assert {one.label for one in response.results} == {Label.EXACT}
+    assert [report.signal for report in response.signals] == [Signal.BM25]
+
+
+def test_semantic_alone_finds_by_meaning_without_a_shared_word(service: ContextSearchService) -> None:
+    response = service.search(SearchQuery(text="download website content", mode=Mode.SEMANTIC))
+    assert "getHTTPResponse" in names(response)[:3]
+    assert result(response, "getHTTPResponse").label is Label.SEMANTIC
+    assert "download" not in result(response, "getHTTPResponse").content.text
+
+
+def test_fuzzy_alone_finds_through_typos(service: ContextSearchService) -> None:
+    response = service.search(SearchQuery(text="begin_transcation", mode=Mode.FUZZY))
+    assert names(response)[0] == "begin_transaction"
+    assert response.results[0].label is Label.FUZZY
+    assert response.results[0].matched(Signal.FUZZY)
+
+
+@pytest.mark.parametrize(
+    ("kind", "depth", "expected"),
+    [
+        (ExpansionKind.CALLERS, 1, {"lookup_price"}),
+        (ExpansionKind.CALLERS, 2, {"lookup_price", "place_order"}),
+        (ExpansionKind.DEPENDENCIES, 1, {"open_socket", "read_all"}),
+        (ExpansionKind.RELATED, 1, {"lookup_price", "open_socket", "read_all"}),
+    ],
+)
+def test_the_graph_brings_what_text_did_not_find(
+    corpus: Corpus, project: Project, kind: ExpansionKind, depth: int, expected: set[str]
+) -> None:
+    lone = Fixed(project.id_of("getHTTPResponse"))
+    service = ContextSearchService(bundled_embedder())
+    service.publish(dataclasses.replace(corpus, full_text=lone))
+    response = service.search(SearchQuery(text="x", mode=Mode.KEYWORD, expansion=Expansion(kind, depth)))
+    found = {one.node.name: one for one in response.results}
+    assert found.keys() - {"getHTTPResponse"} == expected
+    assert all(found[name].label is Label.GRAPH for name in expected)
+    assert found["lookup_price" if "lookup_price" in expected else "read_all"].distance_in_graph == 1
+    service.close()
+
+
+# Request
+
+
+def test_an_unknown_repository_is_not_found(service: ContextSearchService) -> None:
+    with pytest.raises(NotFound, match="no repository named 'nope'; known: app"):
+        service.search(SearchQuery(text="x", scope=Scope(repositories=("nope",))))
+
+
+def test_nothing_published_is_a_failed_precondition_that_names_the_command() -> None:
+    with pytest.raises(FailedPrecondition, match="ctxsearch index"):
+        ContextSearchService(bundled_embedder()).search(SearchQuery(text="x"))
+
+
+def test_a_ready_vector_wins_over_the_text(service: ContextSearchService) -> None:
+    vector = bundled_embedder().embed_query("start a database transaction")
+    response = service.search(
+        SearchQuery(text="price", embedding=tuple(float(x) * 3 for x in vector), mode=Mode.SEMANTIC)
+    )
+    plain = service.search(SearchQuery(text="start a database transaction", mode=Mode.SEMANTIC))
+    assert names(response) == names(plain)
+    assert response.results[0].signal(Signal.SEMANTIC).raw <= 1.0
+
+
+def test_a_vector_of_another_dimension_is_refused(service: ContextSearchService) -> None:
+    with pytest.raises(InvalidArgument, match="exactly 256 numbers"):
+        service.search(SearchQuery(embedding=(1.0, 2.0)))
+
+
+def test_k_limits_and_fills_the_page(service: ContextSearchService) -> None:
+    assert len(service.search(SearchQuery(text="order price record", k=2)).results) == 2
+    assert len(service.search(SearchQuery(text="order price record", k=200)).results) > 5
+
+
+def test_min_score_is_a_floor_on_the_shown_score(service: ContextSearchService) -> None:
+    every = service.search(SearchQuery(text="order price record"))
+    floor = every.results[2].score
+    some = service.search(SearchQuery(text="order price record", min_score=floor))
+    assert [one.score for one in some.results] == [one.score for one in every.results if one.score >= floor]
+    assert len(some.results) < len(every.results)
+
+
+def test_weights_change_the_order(service: ContextSearchService, project: Project, corpus: Corpus) -> None:
+    first, second = project.id_of("open_socket"), project.id_of("parse_amount")
+    own = ContextSearchService(bundled_embedder())
+    own.publish(dataclasses.replace(corpus, full_text=Fixed(first, second), vectors=Fixed(second, first)))
+    keyword = own.search(SearchQuery(text="x", weights=Weights(bm25=2.0, semantic=1.0)))
+    meaning = own.search(SearchQuery(text="x", weights=Weights(bm25=1.0, semantic=2.0)))
+    assert names(keyword) == ["open_socket", "parse_amount"]
+    assert names(meaning) == ["parse_amount", "open_socket"]
+    own.close()
+
+
+# Scope and floor
+
+
+@pytest.mark.parametrize("mode", [Mode.HYBRID, Mode.KEYWORD, Mode.SEMANTIC])
+@pytest.mark.parametrize(
+    ("scope", "check"),
+    [
+        (Scope(paths=("shop/storage.py",)), lambda node: node.path == "shop/storage.py"),
+        (Scope(paths=("shop/*.py",)), lambda node: node.path.startswith("shop/")),
+        (Scope(exclude_paths=("shop",)), lambda node: not node.path.startswith("shop/")),
+        (Scope(kinds=(NodeKind.METHOD,)), lambda node: node.kind is NodeKind.METHOD),
+        (Scope(exclude_kinds=(NodeKind.FUNCTION,)), lambda node: node.kind is not NodeKind.FUNCTION),
+        (Scope(packages=("shop.orders.OrderBook",)), lambda node: "OrderBook" in node.qualified_name),
+        (Scope(languages=("python",)), lambda node: True),
+    ],
+)
+def test_scope_holds_in_every_mode_and_the_page_is_still_full(
+    service: ContextSearchService, mode: Mode, scope: Scope, check: object
+) -> None:
+    assert callable(check)
+    response = service.search(SearchQuery(text="order customer price record amount", mode=mode, scope=scope))
+    assert response.results
+    assert all(check(one.node) for one in response.results)
+    assert response.dropped_by_scope == 0, "pushed down: nothing is left to drop after the merge"
+
+
+def test_a_language_that_is_not_there_gives_guidance_about_the_scope(service: ContextSearchService) -> None:
+    response = service.search(SearchQuery(text="price", scope=Scope(languages=("go",))))
+    assert response.results == ()
+    assert response.guidance is not None
+    assert response.guidance.outside_scope > 0
+
+
+def test_scope_is_checked_once_more_after_the_merge(project: Project, corpus: Corpus) -> None:
+    sloppy = Fixed(project.id_of("begin_transaction"), project.id_of("getHTTPResponse"))
+    service = ContextSearchService(bundled_embedder())
+    service.publish(dataclasses.replace(corpus, full_text=sloppy))
+    response = service.search(SearchQuery(text="x", mode=Mode.KEYWORD, scope=Scope(paths=("shop/http.py",))))
+    assert names(response) == ["getHTTPResponse"]
+    assert response.dropped_by_scope == 1
+    assert sloppy.asked[0][0].scope == Scope(paths=("shop/http.py",)), "and it was pushed down as well"
+    service.close()
+
+
+@pytest.mark.parametrize("mode", [Mode.HYBRID, Mode.KEYWORD, Mode.SEMANTIC])
+@pytest.mark.parametrize("floor", list(Age))
+def test_the_freshness_floor_holds_in_every_mode(service: ContextSearchService, mode: Mode, floor: Age) -> None:
+    response = service.search(SearchQuery(text="copy database stream record", mode=mode, freshness_floor=floor))
+    assert all(one.freshness.freshness >= floor for one in response.results)
+    assert ("old_backup" in names(response)) is (floor <= Age.STALE_WITH_RISK)
+
+
+def test_the_page_is_full_although_most_matches_are_below_the_floor(tmp_path: Path) -> None:
+    functions = "\n\n".join(f'def worker_{n:03d}():\n    """Common words here."""\n    return {n}' for n in range(150))
+    ages = {f"worker_{n:03d}": Age.STALE for n in range(145)}
+    project = Project(tmp_path / "work", tmp_path / "state", ages=ages)
+    service = ContextSearchService(bundled_embedder())
+    service.publish(project.index({"pool.py": functions}))
+    for mode in (Mode.KEYWORD, Mode.SEMANTIC, Mode.HYBRID):
+        scope = Scope(kinds=(NodeKind.FUNCTION,))
+        query = SearchQuery(text="common words", mode=mode, freshness_floor=Age.FRESH, k=5, scope=scope)
+        assert sorted(names(service.search(query))) == [f"worker_{n:03d}" for n in range(145, 150)]
+    service.close()
+    project.close()
+
+
+def test_the_floor_is_checked_once_more_after_the_merge(project: Project, corpus: Corpus) -> None:
+    sloppy = Fixed(project.id_of("old_backup"), project.id_of("save_record"))
+    service = ContextSearchService(bundled_embedder())
+    service.publish(dataclasses.replace(corpus, full_text=sloppy))
+    response = service.search(SearchQuery(text="x", mode=Mode.KEYWORD, freshness_floor=Age.STALE))
+    assert names(response) == ["save_record"]
+    assert response.dropped_by_floor == 1
+    service.close()
+
+
+def test_penalties_are_applied_and_shown(service: ContextSearchService) -> None:
+    response = service.search(SearchQuery(text="database", mode=Mode.KEYWORD))
+    stale = result(response, "old_backup")
+    assert stale.freshness.penalty == PENALTIES[Age.STALE_WITH_RISK]
+    assert stale.score == pytest.approx(stale.signal(Signal.BM25).contribution * 0.5)
+    assert (stale.freshness.commit_id, stale.freshness.commit_time, stale.freshness.source) == (
+        "c0ffee",
+        1_700_000_000,
+        "git",
+    )
+
+
+def test_a_penalty_moves_a_result_below_fresher_ones(project: Project, corpus: Corpus) -> None:
+    ids = [project.id_of(name) for name in ("old_backup", "save_record", "parse_amount")]
+    service = ContextSearchService(bundled_embedder())
+    service.publish(dataclasses.replace(corpus, full_text=Fixed(*ids)))
+    query = SearchQuery(text="x", mode=Mode.KEYWORD, k=2)
+    assert names(service.search(query)) == ["save_record", "parse_amount"]
+    plain = ContextSearchService(bundled_embedder(), RankingPolicy().without("freshness"))
+    plain.publish(dataclasses.replace(corpus, full_text=Fixed(*ids)))
+    assert names(plain.search(query)) == ["old_backup", "save_record"]
+    service.close()
+    plain.close()
+
+
+# Expansion
+
+
+def seeded(corpus: Corpus, *ids: NodeId) -> ContextSearchService:
+    service = ContextSearchService(bundled_embedder())
+    service.publish(dataclasses.replace(corpus, full_text=Fixed(*ids)))
+    return service
+
+
+def test_expansion_reports_distance_and_the_path_of_nodes(corpus: Corpus, project: Project) -> None:
+    seed = project.id_of("open_socket")
+    service = seeded(corpus, seed)
+    query = SearchQuery(text="x", mode=Mode.KEYWORD, expansion=Expansion(ExpansionKind.CALLERS, 3))
+    found = result(service.search(query), "place_order")
+    assert found.distance_in_graph == 3
+    assert found.reach is not None
+    chain = ["open_socket", "getHTTPResponse", "lookup_price", "place_order"]
+    assert found.reach.path == tuple(project.id_of(name) for name in chain)
+    assert found.reach.confidence == pytest.approx(0.95)
+    service.close()
+
+
+def test_expansion_is_ordered_by_distance_then_seed_rank(corpus: Corpus, project: Project) -> None:
+    service = seeded(corpus, project.id_of("parse_amount"), project.id_of("open_socket"))
+    query = SearchQuery(text="x", mode=Mode.KEYWORD, expansion=Expansion(ExpansionKind.CALLERS, 2))
+    response = service.search(query)
+    ranks = {one.node.name: one.signal(Signal.GRAPH).rank for one in response.results if one.reach}
+    first = [name for name in ranks if name in ("lookup_price", "test_parse_amount")]
+    assert {ranks[name] for name in first} == {1, 2}, "callers of the best seed come first"
+    assert ranks["getHTTPResponse"] == 3, "then those of the second, at the same distance"
+    assert ranks["place_order"] == 4, "then what is farther away"
+    service.close()
+
+
+def test_a_seed_does_not_vote_for_itself(corpus: Corpus, project: Project) -> None:
+    service = seeded(corpus, project.id_of("open_socket"))
+    query = SearchQuery(text="x", mode=Mode.KEYWORD, expansion=Expansion(ExpansionKind.RELATED, 4))
+    assert not result(service.search(query), "open_socket").matched(Signal.GRAPH)
+    service.close()
+
+
+def test_a_seed_that_another_seed_reaches_is_voted_for(corpus: Corpus, project: Project) -> None:
+    service = seeded(corpus, project.id_of("open_socket"), project.id_of("getHTTPResponse"))
+    query = SearchQuery(text="x", mode=Mode.KEYWORD, expansion=Expansion(ExpansionKind.DEPENDENCIES, 1))
+    found = result(service.search(query), "open_socket")
+    assert found.matched(Signal.GRAPH)
+    assert found.distance_in_graph == 1
+    service.close()
+
+
+def test_only_the_ten_best_are_seeds(tmp_path: Path) -> None:
+    functions = [f"def leaf_{n:02d}():\n    return {n}" for n in range(12)]
+    functions += [f"def caller_{n:02d}():\n    return leaf_{n:02d}()" for n in range(12)]
+    project = Project(tmp_path / "work", tmp_path / "state")
+    corpus = project.index({"a.py": "\n\n\n".join(functions)})
+    service = seeded(corpus, *(project.id_of(f"leaf_{n:02d}") for n in range(12)))
+    query = SearchQuery(text="x", mode=Mode.KEYWORD, expansion=Expansion(ExpansionKind.CALLERS), explain=True, k=50)
+    response = service.search(query)
+    callers = {one.node.name for one in response.results if one.node.name.startswith("caller")}
+    assert callers == {f"caller_{n:02d}" for n in range(10)}
+    assert response.explanation is not None
+    assert len(response.explanation.seeds) == 10
+    service.close()
+    project.close()
+
+
+def test_expansion_obeys_scope_and_floor_and_counts_what_it_refused(corpus: Corpus, project: Project) -> None:
+    service = seeded(corpus, project.id_of("save_record"))
+    expansion = Expansion(ExpansionKind.CALLERS)
+    scope = Scope(paths=("shop/storage.py",))
+    scoped = service.search(SearchQuery(text="x", mode=Mode.KEYWORD, expansion=expansion, scope=scope))
+    assert sorted(names(scoped)) == ["old_backup", "save_record"]
+    assert scoped.dropped_by_scope == 2
+    fresh = service.search(SearchQuery(text="x", mode=Mode.KEYWORD, expansion=expansion, freshness_floor=Age.STALE))
+    assert sorted(names(fresh)) == ["cancel_order", "place_order", "save_record"]
+    assert fresh.dropped_by_floor == 1
+    service.close()
+
+
+def test_a_hub_neither_floods_nor_is_walked_through(tmp_path: Path) -> None:
+    functions = ["def log():\n    return 0", "def target():\n    return log()"]
+    functions += [f"def noisy_{n:03d}():\n    return log()" for n in range(250)]
+    project = Project(tmp_path / "work", tmp_path / "state", embedder=None)
+    corpus = project.index({"a.py": "\n\n\n".join(functions)})
+    service = ContextSearchService()
+    service.publish(dataclasses.replace(corpus, full_text=Fixed(project.id_of("target"))))
+    query = SearchQuery(text="x", mode=Mode.KEYWORD, expansion=Expansion(ExpansionKind.RELATED, 2), k=200)
+    assert sorted(names(service.search(query))) == ["log", "target"]
+    service.close()
+    project.close()
+
+
+def test_without_expansion_the_graph_is_silent(service: ContextSearchService) -> None:
+    response = service.search(SearchQuery(text="price"))
+    assert Signal.GRAPH not in {report.signal for report in response.signals}
+    assert all(one.distance_in_graph is None for one in response.results)
+
+
+# Fusion and results
+
+
+def test_a_node_that_both_signals_find_is_hybrid_and_shows_both(service: ContextSearchService) -> None:
+    response = service.search(SearchQuery(text="start transaction"))
+    best = response.results[0]
+    assert best.node.name == "begin_transaction"
+    assert best.label is Label.HYBRID
+    for signal in (Signal.BM25, Signal.SEMANTIC):
+        score = best.signal(signal)
+        assert score.rank >= 1
+        assert score.rank_score == 61 / (60 + score.rank)
+        assert score.contribution > 0
+    absent = best.signal(Signal.FUZZY)
+    assert (absent.rank, absent.rank_score, absent.contribution) == (0, 0.0, 0.0)
+
+
+def test_the_score_is_the_formula_of_the_contract(service: ContextSearchService) -> None:
+    response = service.search(SearchQuery(text="order price record", expansion=Expansion(ExpansionKind.RELATED)))
+    weights = {Signal.BM25: 1.0, Signal.SEMANTIC: 0.8, Signal.GRAPH: 0.6}
+    for one in response.results:
+        votes = math.fsum(
+            weight / (60 + one.signal(signal).rank) for signal, weight in weights.items() if one.matched(signal)
+        )
+        assert one.score == pytest.approx(votes / (2.4 / 61) * one.freshness.penalty)
+    scores = [one.score for one in response.results]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_with_one_signal_its_order_comes_back(corpus: Corpus, project: Project) -> None:
+    wanted = ["parse_amount", "getHTTPResponse", "save_record", "lookup_price"]
+    service = seeded(corpus, *(project.id_of(name) for name in wanted))
+    assert names(service.search(SearchQuery(text="x", mode=Mode.KEYWORD))) == wanted
+    service.close()
+
+
+def test_results_say_where_they_are(service: ContextSearchService) -> None:
+    best = service.search(SearchQuery(text="parse_amount", mode=Mode.KEYWORD)).results[0]
+    assert (best.repository, best.node.path, best.node.language) == ("app", "shop/orders.py", "python")
+    assert (best.node.start_line, best.node.end_line) == (23, 26)
+    assert best.node.qualified_name == "shop.orders.parse_amount"
+    assert best.node.signature == "def parse_amount(page):"
+
+
+def test_an_exact_symbol_is_first_and_beats_its_mentions_and_its_test(service: ContextSearchService) -> None:
+    for text in ("parse_amount", "parseAmount", "parse amount", "orders.parse_amount"):
+        assert names(service.search(SearchQuery(text=text)))[0] == "parse_amount", text
+
+
+def test_spellings_of_an_identifier_find_each_other(service: ContextSearchService) -> None:
+    for text in ("getHTTPResponse", "get_http_response", "get http response", "GetHttpResponse"):
+        assert names(service.search(SearchQuery(text=text, mode=Mode.KEYWORD)))[0] == "getHTTPResponse", text
+
+
+def test_tests_rank_below_what_they_test_unless_asked_for(service: ContextSearchService) -> None:
+    text = "turn text such as into cents"
+    for mode in (Mode.KEYWORD, Mode.SEMANTIC, Mode.HYBRID):
+        plain = names(service.search(SearchQuery(text=text, mode=mode)))
+        assert plain.index("parse_amount") < plain.index("test_parse_amount"), mode
+    scoped = SearchQuery(text=text, scope=Scope(paths=("tests",)), mode=Mode.KEYWORD)
+    assert names(service.search(scoped))[0] == "test_parse_amount"
+    assert names(service.search(SearchQuery(text="test parse amount", mode=Mode.KEYWORD)))[0] == "test_parse_amount"
+
+
+def test_the_same_request_gives_the_same_answer(service: ContextSearchService, corpus: Corpus) -> None:
+    other = ContextSearchService(bundled_embedder())
+    other.publish(corpus)
+    query = SearchQuery(text="order price record", expansion=Expansion(ExpansionKind.RELATED, 2))
+    first, second = service.search(query).results, other.search(query).results
+    assert first == second
+    assert repr(first) == repr(second)
+    other.close()
+
+
+def test_explain_changes_nothing_and_tells_everything(service: ContextSearchService) -> None:
+    query = SearchQuery(
+        text="price",
+        expansion=Expansion(ExpansionKind.CALLERS),
+        scope=Scope(paths=("shop",)),
+        freshness_floor=Age.STALE,
+    )
+    plain = service.search(query)
+    told = service.search(dataclasses.replace(query, explain=True))
+    assert plain.results == told.results
+    assert plain.explanation is None
+    explanation = told.explanation
+    assert explanation is not None
+    assert explanation.weights == query.signal_weights()
+    assert explanation.pool == 100
+    assert explanation.steps == ("semantic_demotion", "freshness")
+    assert explanation.seeds
+    assert explanation.fused >= len(told.results)
+    assert set(explanation.milliseconds) == {"signals", "expansion", "fusion", "content"}
+
+
+def test_the_response_reports_signals_counts_times_and_the_index(corpus: Corpus) -> None:
+    service = ContextSearchService(bundled_embedder())
+    service.publish(dataclasses.replace(corpus, state=IndexState("abc123", 2)))
+    response = service.search(SearchQuery(text="price"))
+    assert [(report.signal, report.ran) for report in response.signals] == [
+        (Signal.BM25, True),
+        (Signal.SEMANTIC, True),
+    ]
+    assert all(report.count > 0 and report.milliseconds > 0 for report in response.signals)
+    (indexed,) = response.indexed
+    assert (indexed.repository, indexed.generation, indexed.commit) == ("app", corpus.generation, "abc123")
+    assert indexed.trails
+    assert indexed.pending_files == 2
+    assert response.generation == corpus.generation
+    assert not response.degraded
+    assert response.milliseconds > 0
+    service.close()
+
+
+# Content
+
+
+def test_the_snippet_shows_the_best_lines_not_the_first(tmp_path: Path) -> None:
+    filler = "\n".join(f"    step_{n} = {n}" for n in range(40))
+    source = f"def long_one():\n{filler}\n    zebra_crossing = paint(stripes)\n{filler}"
+    project = Project(tmp_path / "work", tmp_path / "state")
+    service = ContextSearchService(bundled_embedder())
+    service.publish(project.index({"a.py": source}))
+    content = (
+        service.search(SearchQuery(text="zebra stripes", scope=Scope(kinds=(NodeKind.FUNCTION,)))).results[0].content
+    )
+    assert "zebra_crossing = paint(stripes)" in content.text
+    assert "def long_one" not in content.text
+    lines = source.split("\n")
+    assert content.text.split("\n") == lines[content.start_line - 1 : content.end_line]
+    marked = {lines[mark.line - 1][mark.start : mark.end] for mark in content.highlights}
+    assert marked == {"zebra", "stripes"}
+    service.close()
+    project.close()
+
+
+def test_content_none_snippet_and_full(service: ContextSearchService) -> None:
+    def best(content: Content) -> SearchResult:
+        return service.search(SearchQuery(text="OrderBook", content=content, mode=Mode.KEYWORD)).results[0]
+
+    assert best(Content.NONE).content.text == ""
+    full, snippet = best(Content.FULL).content, best(Content.SNIPPET).content
+    assert full.text.startswith("class OrderBook:")
+    assert full.text.endswith("return save_record(customer, None)")
+    assert (full.start_line, full.end_line) == (4, 14)
+    assert len(snippet.text) < len(full.text)
+    assert not full.trimmed
+
+
+def test_max_tokens_feeds_the_best_first_and_says_what_it_trimmed(service: ContextSearchService) -> None:
+    query = SearchQuery(text="order price record", content=Content.FULL, max_tokens=60)
+    response = service.search(query)
+    assert response.results[0].content.text
+    assert response.results[-1].content.text == ""
+    assert response.results[-1].content.trimmed
+    trimmed = [one for one in response.results if one.content.trimmed]
+    assert response.trimmed_results == len(trimmed) > 0
+    free = service.search(dataclasses.replace(query, max_tokens=None))
+    assert names(free) == names(response), "the budget trims text, not results"
+    assert free.trimmed_results == 0
+
+
+# Degradation and guidance
+
+
+def test_a_failing_signal_degrades_in_the_open(corpus: Corpus) -> None:
+    service = ContextSearchService(bundled_embedder())
+    service.publish(dataclasses.replace(corpus, vectors=Broken()))
+    response = service.search(SearchQuery(text="price"))
+    assert response.results
+    assert response.degraded
+    assert response.warnings == ("semantic did not answer: OSError: disk on fire",)
+    report = next(one for one in response.signals if one.signal is Signal.SEMANTIC)
+    assert not report.ran
+    assert "disk on fire" in report.error
+    assert response.results[0].score > 0.9, "a signal that did not run is not in the norm"
+    service.close()
+
+
+def test_a_failing_graph_degrades_too(corpus: Corpus) -> None:
+    service = ContextSearchService(bundled_embedder())
+    service.publish(dataclasses.replace(corpus, graph=None))
+    response = service.search(SearchQuery(text="price", expansion=Expansion(ExpansionKind.CALLERS)))
+    assert response.results
+    assert "graph did not answer: app has no graph" in response.warnings
+    service.close()
+
+
+def test_all_signals_failing_is_unavailable_with_the_reasons(corpus: Corpus) -> None:
+    service = ContextSearchService(bundled_embedder())
+    service.publish(dataclasses.replace(corpus, vectors=Broken(), full_text=Broken()))
+    with pytest.raises(Unavailable, match=r"bm25 did not answer.*semantic did not answer"):
+        service.search(SearchQuery(text="price"))
+    service.close()
+
+
+@pytest.mark.parametrize("vectors", [None, "embedder"])
+def test_semantic_mode_without_a_backend_is_a_failed_precondition(corpus: Corpus, vectors: str | None) -> None:
+    service = ContextSearchService(None if vectors else bundled_embedder())
+    service.publish(corpus if vectors else dataclasses.replace(corpus, vectors=None))
+    with pytest.raises(FailedPrecondition):
+        service.search(SearchQuery(text="price", mode=Mode.SEMANTIC))
+    hybrid = service.search(SearchQuery(text="price"))
+    assert hybrid.results
+    assert hybrid.degraded
+    service.close()
+
+
+class OtherModel:
+    """An embedder of the same dimension and another id."""
+
+    model_id = "other"
+    dimension = 256
+
+    def embed_documents(self, passages: Sequence[Passage]) -> Floats:
+        return np.ones((len(passages), 256), dtype=np.float32)
+
+    def embed_query(self, text: str) -> Floats:
+        return np.ones(256, dtype=np.float32)
+
+
+def test_vectors_of_another_model_are_never_mixed_in(corpus: Corpus) -> None:
+    service = ContextSearchService(OtherModel())
+    service.publish(corpus)
+    response = service.search(SearchQuery(text="price"))
+    assert response.degraded
+    assert "were made by static-256" in response.warnings[0]
+    with pytest.raises(FailedPrecondition, match="index again"):
+        service.search(SearchQuery(text="price", mode=Mode.SEMANTIC))
+    service.close()
+
+
+def test_an_empty_answer_says_what_was_searched_and_suggests_names(service: ContextSearchService) -> None:
+    response = service.search(SearchQuery(text="lokup_price", mode=Mode.KEYWORD, scope=Scope(paths=("shop/http.py",))))
+    assert response.results == ()
+    guidance = response.guidance
+    assert guidance is not None
+    assert "lookup_price" in guidance.near_names
+    assert guidance.searched.startswith("app (")
+    found = service.search(SearchQuery(text="price"))
+    assert found.guidance is None
+
+
+def test_guidance_counts_what_the_floor_and_min_score_left_out(service: ContextSearchService) -> None:
+    floor = service.search(
+        SearchQuery(text="tape", mode=Mode.KEYWORD, freshness_floor=Age.FRESH, scope=Scope(kinds=(NodeKind.FUNCTION,)))
+    )
+    assert floor.guidance is not None
+    assert floor.guidance.below_floor == 1
+    score = service.search(
+        SearchQuery(text="tape", mode=Mode.KEYWORD, min_score=1.0, scope=Scope(paths=("shop",)), k=5)
+    )
+    if not score.results:
+        assert score.guidance is not None
+        assert score.guidance.below_min_score > 0
+
+
+def test_a_text_without_any_word_finds_nothing_and_raises_nothing(service: ContextSearchService) -> None:
+    for text in ("()", "::", "-->", "\ud800", "🦀"):
+        response = service.search(SearchQuery(text=text))
+        assert response.results == ()
+        assert response.guidance is not None
+
+
+@pytest.mark.parametrize(
+    "text", ["foo(bar:", 'a AND "b', "x:[1 TO", "^~*?", "+-!(){}[]", "a\0b", "é" * 3000, "DROP'; --", "/.*/"]
+)
+def test_no_text_breaks_a_search(service: ContextSearchService, text: str) -> None:
+    for mode in Mode:
+        assert not service.search(SearchQuery(text=text, mode=mode)).degraded
+
+
+# Verify on read
+
+
+def test_an_id_that_the_graph_does_not_know_is_skipped_counted_and_repaired(corpus: Corpus, project: Project) -> None:
+    ghost = NodeId("00000000deadbeef")
+    repaired: list[Sequence[NodeId]] = []
+    done = threading.Event()
+
+    def repair(ids: Sequence[NodeId]) -> None:
+        repaired.append(ids)
+        done.set()
+
+    service = ContextSearchService(bundled_embedder())
+    lone = Fixed(ghost, project.id_of("parse_amount"))
+    service.publish(dataclasses.replace(corpus, full_text=lone, repair=repair))
+    response = service.search(SearchQuery(text="x", mode=Mode.KEYWORD))
+    assert names(response) == ["parse_amount"]
+    assert response.unknown_ids == 1
+    assert done.wait(10)
+    assert repaired == [[ghost]]
+    service.close()
+
+
+def test_files_that_changed_or_vanished_are_answered_and_marked(tmp_path: Path) -> None:
+    project = Project(tmp_path / "work", tmp_path / "state")
+    corpus = project.index(
+        {name: f"def {name[0]}_thing():\n    return 1\n" for name in ("a.py", "b.py", "c.py", "d.py")}
+    )
+    (tmp_path / "work/b.py").write_text("def b_thing():\n    return 22\n")
+    (tmp_path / "work/c.py").unlink()
+    touched = tmp_path / "work/d.py"
+    touched.write_text(touched.read_text())
+    service = ContextSearchService(bundled_embedder())
+    service.publish(corpus)
+    found = service.search(SearchQuery(text="thing", scope=Scope(kinds=(NodeKind.FUNCTION,))))
+    states = {one.node.path: one.on_disk for one in found.results}
+    assert states == {
+        "a.py": OnDisk.UNCHANGED,
+        "b.py": OnDisk.CHANGED,
+        "c.py": OnDisk.VANISHED,
+        "d.py": OnDisk.UNCHANGED,
+    }
+    assert all("return 1" in one.content.text for one in found.results), "the text is what was indexed"
+    service.close()
+    project.close()
+
+
+def test_texts_that_cannot_be_read_cost_the_text_not_the_answer(corpus: Corpus) -> None:
+    class Unreadable:
+        def contents(self, nodes: Sequence[CodeNode], /) -> list[NodeContent]:
+            raise OSError("gone")
+
+    service = ContextSearchService(bundled_embedder())
+    service.publish(dataclasses.replace(corpus, texts=Unreadable()))
+    response = service.search(SearchQuery(text="price"))
+    assert response.results
+    assert response.results[0].content.text == ""
+    assert response.warnings == ("no text from app: OSError: gone",)
+    service.close()
+
+
+# Several repositories, generations
+
+
+def test_several_repositories_are_searched_as_one_and_can_be_chosen(tmp_path: Path, corpus: Corpus) -> None:
+    other = Project(tmp_path / "work", tmp_path / "state", name="billing")
+    service = ContextSearchService(bundled_embedder())
+    service.publish(corpus)
+    service.publish(other.index({"money.py": "def parse_amount(text):\n    return compute_price(text)\n"}))
+    assert service.repositories() == ("app", "billing")
+    walked = service.search(SearchQuery(text="parse_amount", expansion=Expansion(ExpansionKind.CALLERS)))
+    assert result(walked, "lookup_price").distance_in_graph == 1
+    both = service.search(SearchQuery(text="parse_amount", mode=Mode.KEYWORD))
+    assert {one.repository for one in both.results[:2]} == {"app", "billing"}
+    one = service.search(SearchQuery(text="parse_amount", scope=Scope(repositories=("billing",))))
+    assert {found.repository for found in one.results} == {"billing"}
+    rest = service.search(SearchQuery(text="parse_amount", scope=Scope(exclude_repositories=("billing",))))
+    assert {found.repository for found in rest.results} == {"app"}
+    none = service.search(SearchQuery(text="price", scope=Scope(exclude_repositories=("billing", "app"))))
+    assert none.guidance is not None
+    assert none.guidance.searched == "no repository is in scope"
+    service.withdraw("billing")
+    assert service.repositories() == ("app",)
+    service.close()
+    other.close()
+
+
+def test_min_generation_waits_for_the_publication(temporary: ContextSearchService, corpus: Corpus) -> None:
+    newer = dataclasses.replace(corpus, generation=corpus.generation + 1)
+    answers: list[SearchResponse] = []
+    query = SearchQuery(text="price", min_generation=newer.generation, max_wait=30.0)
+    thread = threading.Thread(target=lambda: answers.append(temporary.search(query)))
+    thread.start()
+    temporary.publish(newer)
+    thread.join(30)
+    assert answers[0].generation == newer.generation
+
+
+def test_a_generation_that_does_not_come_in_time_is_unavailable(temporary: ContextSearchService) -> None:
+    with pytest.raises(Unavailable, match="generation 99 did not come within 0 s"):
+        temporary.search(SearchQuery(text="price", min_generation=99))
+
+
+def test_a_search_keeps_its_corpus_while_a_newer_one_is_published(tmp_path: Path) -> None:
+    project = Project(tmp_path / "work", tmp_path / "state")
+    first = project.index({"a.py": "def alpha_thing():\n    return 1\n"})
+    second = project.index({"a.py": "def beta_thing():\n    return 1\n"})
+    scope = Scope(kinds=(NodeKind.FUNCTION,))
+    for corpus, expected in ((first, "alpha_thing"), (second, "beta_thing")):
+        service = ContextSearchService(bundled_embedder())
+        service.publish(corpus)
+        for mode in (Mode.KEYWORD, Mode.SEMANTIC, Mode.HYBRID):
+            assert names(service.search(SearchQuery(text="thing", mode=mode, scope=scope))) == [expected]
+        service.close()
+    project.close()
+
+
+def test_ages_stand_in_for_the_freshness_port() -> None:
+    ages = Ages({NodeId("a"): Age.STALE})
+    assert ages.below(Age.FRESH) == {"a"}
+    assert ages.fact(NodeId("b")).penalty == 1.0
