@@ -55,7 +55,7 @@ def read_lambdas(text: str, groups: Groups) -> dict[str, dict[str, tuple[Type, .
         entries: dict[str, tuple[Type, ...]] = {}
         for entry in rest.split(";"):
             methods, _, specs = entry.strip().rstrip(")").partition("(")
-            params = tuple(read_spec(spec) for spec in specs.split(",") if spec.strip())
+            params = tuple(read_spec(spec) for spec in specs.split(", ") if spec.strip())
             entries.update(dict.fromkeys(methods.split(), params))
         for name in groups.get(names, names).split():
             tables.setdefault(name, {}).update(entries)
@@ -67,7 +67,7 @@ def read_functions(text: str) -> dict[str, tuple[Type, ...]]:
     tables: dict[str, tuple[Type, ...]] = {}
     for line in _lines(text):
         name, _, specs = line.partition(" ")
-        tables[name] = tuple(read_spec(spec) for spec in specs.split(","))
+        tables[name] = tuple(read_spec(spec) for spec in specs.split(", "))
     return tables
 
 

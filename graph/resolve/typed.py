@@ -120,14 +120,15 @@ class TypedEvaluator(Evaluator):
         call = self.sites(path).calls.get(index)
         if call is None:
             return parents
-        return self._each(
-            parents,
-            lambda parent: (
-                self.constructor_call(Class(parent.path, parent.index), path, call)
-                if isinstance(parent, Inst)
-                else (parent,)
-            ),
-        )
+        return self._each(parents, lambda parent: self.super_constructor(parent, path, call))
+
+    def super_constructor(self, parent: Value, path: str, call: int) -> Values:
+        """The parent's constructor; one that nobody wrote does nothing worth an edge."""
+        if not isinstance(parent, Inst):
+            return (parent,)
+        found = self.constructor_call(Class(parent.path, parent.index), path, call)
+        written = any(isinstance(value, Func) for value in found) or self.table(path).facts.exprs[call].args
+        return found if written else EXTERNAL
 
     def eval_literal(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
         if expr.type is not None:
@@ -172,6 +173,8 @@ class TypedEvaluator(Evaluator):
                 outside = outside or self.open_ended(path, inner, name)
             else:
                 found = self.local(path, inner, name, at)
+                if found is None:
+                    found = self._receiver_field(path, inner, name)
             if found is not None:
                 return found
             inner = definition.parent
@@ -182,6 +185,18 @@ class TypedEvaluator(Evaluator):
         if any(not isinstance(value, Ext) or "." in value.name for value in types):
             return types
         return EXTERNAL if outside else self.unknown_name(name, types)
+
+    def _receiver_field(self, path: str, scope: int, name: str) -> Values | None:
+        for receiver in self.implicit_receiver(path, scope):
+            if isinstance(receiver, Inst | Class):
+                found = self.field(receiver, name)
+                if found is not None:
+                    return found
+        return None
+
+    def implicit_receiver(self, path: str, scope: int) -> Values:  # noqa: ARG002
+        """What `this` is inside a function, where the function itself says so (an extension)."""
+        return UNKNOWN
 
     def unknown_name(self, name: str, types: Values) -> Values:
         """A name that is nothing visible: the start of a package's name, or an external type."""
@@ -572,7 +587,10 @@ class TypedEvaluator(Evaluator):
         while inner >= 0:
             definition = definitions[inner]
             if definition.kind in CLASS_LIKE:
-                found = self.called_member(self.own_instance(path, inner), callee.name, path, call)
+                own = self.own_instance(path, inner)
+                found = self.called_member(own, callee.name, path, call)
+                if found is None:
+                    found = self.called_variable(self.field(own, callee.name), path, call)
                 if found is not None:
                     return found
                 outside = outside or self.open_ended(path, inner, callee.name)
@@ -586,8 +604,12 @@ class TypedEvaluator(Evaluator):
             return found
         return EXTERNAL if outside or callee.name in self.root_members else UNKNOWN
 
+    def called_variable(self, values: Values | None, path: str, call: int) -> Values | None:  # noqa: ARG002
+        """What calling a variable means; None where variables cannot be called."""
+        return None
+
     def local_call(self, path: str, scope: int, callee: Expr, call: int) -> Values | None:  # noqa: ARG002
-        """A local function or a variable that holds one."""
+        """A local function, or a variable that holds one."""
         return None
 
     def method_call(self, base: Value, name: str, path: str, call: int) -> Values:
@@ -752,6 +774,11 @@ class TypedEvaluator(Evaluator):
 
     def literal_takes(self, literal: Definition, count: int) -> bool:
         return len(literal.params) == count
+
+    def rule(self, path: str, expr: Expr, values: Values) -> Rule:
+        if expr.op is Op.CALL and expr.base >= 0 and self.table(path).facts.exprs[expr.base].op in (Op.THIS, Op.SUPER):
+            return Rule.SELF
+        return super().rule(path, expr, values)
 
     # -- results
 

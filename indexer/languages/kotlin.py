@@ -34,6 +34,10 @@ class KotlinExtractor(TypedExtractor):
 
     language = "kotlin"
 
+    def __init__(self, path: str, source: bytes, flags: NodeFlag = NodeFlag.NONE) -> None:
+        super().__init__(path, source, flags)
+        self._defaults: list[tuple[Draft, int, Node]] = []  # owner, parameter position, default value
+
     # -- definitions
 
     def define(self, node: Node, capture: str) -> Draft | None:
@@ -172,13 +176,13 @@ class KotlinExtractor(TypedExtractor):
         for child in node.named_children:
             kind = child.type
             if kind == "function_value_parameters":
-                draft.params = self._params(child)
+                draft.params = self._params(draft, child)
             elif kind in _TYPES and child.start_byte < name_at:
                 draft.receiver = read_type(self.text(child))
             elif kind in _TYPES:
                 draft.result = read_type(self.text(child))
 
-    def _params(self, node: Node) -> list[Param]:
+    def _params(self, draft: Draft, node: Node) -> list[Param]:
         made: list[Param] = []
         variadic = False
         for child in node.named_children:
@@ -188,8 +192,7 @@ class KotlinExtractor(TypedExtractor):
                 made.append(self._param(child, variadic))
                 variadic = False
             elif made and child.type not in _COMMENTS:  # the default value follows its parameter
-                last = made[-1]
-                made[-1] = Param(last.name, last.type, 0, last.kind)
+                self._defaults.append((draft, len(made) - 1, child))
         return made
 
     def _param(self, node: Node, variadic: bool) -> Param:
@@ -224,8 +227,11 @@ class KotlinExtractor(TypedExtractor):
         kind = ParamKind.VARIADIC if variadic else ParamKind.NORMAL
         if variadic and declared is not None:
             declared = Type("[]", (declared,))
-        default = 0 if "=" in kinds else -1
-        self.drafts[self.scope].params.append(Param(self._identifier(name), declared, default, kind))
+        owner = self.drafts[self.scope]
+        value = self._after_equals(node)
+        if value is not None:
+            self._defaults.append((owner, len(owner.params), value))
+        owner.params.append(Param(self._identifier(name), declared, kind=kind))
         if "val" not in kinds and "var" not in kinds:
             return None
         draft = self._named(NodeKind.VARIABLE, node, name, None)
@@ -342,6 +348,11 @@ class KotlinExtractor(TypedExtractor):
             if child.type == "annotation":
                 name = self.text(child).lstrip("@").split("(")[0].split(":")[-1].strip()
                 draft.decorators.append(self.add(child, Op.NAME, name))
+
+    def finish(self) -> None:
+        for draft, place, node in self._defaults:
+            param = draft.params[place]
+            draft.params[place] = Param(param.name, param.type, self.in_scope(draft, node), param.kind)
 
     # -- the file
 
@@ -521,11 +532,20 @@ class KotlinExtractor(TypedExtractor):
             return self.add(node, Op.UNKNOWN)
         if callee.type == "call_expression" and arguments is None and trailing is not None:
             return self._call_with_trailing(callee, trailing)
-        base = self.expr(callee)
+        base = self.expr(self._operand(callee))
         args = self._arguments(arguments)
         if trailing is not None:
             args += (self._trailing(trailing),)
         return self.add(node, Op.CALL, base=base, args=args, type=explicit)
+
+    def _operand(self, node: Node) -> Node:
+        """The grammar binds a prefix operator tighter than a call: `!f(x)` is a call of `!f` to it."""
+        while node.type == "unary_expression":
+            argument = self.field(node, "argument")
+            if argument is None:
+                break
+            node = argument
+        return node
 
     def _call_with_trailing(self, inner: Node, trailing: Node) -> int:
         """`f(x) { ... }` is one call: the lambda joins the arguments."""
@@ -562,7 +582,7 @@ class KotlinExtractor(TypedExtractor):
         base, sign, name = children[0], children[1].type, children[2]
         label = self._identifier(name)
         if sign != "::":
-            return self.add(node, Op.MEMBER, label, base=self.expr(base))
+            return self.add(node, Op.MEMBER, label, base=self.expr(self._operand(base)))
         if label == "class":
             return self.literal(node, "class", Type("KClass", (read_type(self.text(base)),)))
         return self.add(node, Op.CALLABLE, label, base=self.expr(base))

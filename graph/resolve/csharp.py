@@ -1,0 +1,319 @@
+"""C#: namespaces and usings, partial classes, extension methods, delegates, tasks."""
+
+from __future__ import annotations
+
+from ctxsearch.graph.facts import Definition, Expr, Import, Op, ParamKind, Type
+from ctxsearch.graph.model import NodeKind
+from ctxsearch.graph.resolve.dotnet import DOTNET
+from ctxsearch.graph.resolve.functional import FunctionalEvaluator
+from ctxsearch.graph.resolve.overloads import simple
+from ctxsearch.graph.resolve.surface import MODULE_STARS
+from ctxsearch.graph.resolve.tables import CLASS_LIKE, FileTable
+from ctxsearch.graph.resolve.typed import TYPE_LIKE, WIDE, Signature
+from ctxsearch.graph.resolve.values import EXTERNAL, UNKNOWN, Class, Ext, Func, Inst, Package, Value, Values, Var
+
+_OBJECT = frozenset({"ToString", "Equals", "GetHashCode", "GetType", "MemberwiseClone", "ReferenceEquals", "Finalize"})
+_ENUM = frozenset({"HasFlag", "CompareTo", "GetTypeCode"})
+_PRIMITIVES = (
+    "int uint long ulong short ushort byte sbyte char bool float double decimal string object void dynamic nint nuint"
+)
+_CLOSED = {"Enum": _ENUM, "Object": frozenset[str](), "object": frozenset[str]()}
+
+
+class CSharpEvaluator(FunctionalEvaluator):
+    """C#'s namespaces, and classes in several parts."""
+
+    language = "csharp"
+    library = DOTNET
+    root_type = "object"
+    root_members = _OBJECT
+    closed_bases = _CLOSED
+    primitives = frozenset(_PRIMITIVES.split())
+
+    def module_name(self, path: str) -> str:
+        return self.table(path).facts.package
+
+    def qualified(self, module: str, definition: Definition) -> str:
+        if definition.kind is NodeKind.PACKAGE or not module:
+            return definition.qualified_name
+        return f"{module}.{definition.qualified_name}"
+
+    # -- namespaces
+
+    def namespace(self, table: FileTable, index: int) -> str:
+        """The namespace that a definition stands in."""
+        definitions = table.facts.definitions
+        while index >= 0:
+            index = definitions[index].parent
+            if index >= 0 and definitions[index].kind is NodeKind.PACKAGE:
+                return definitions[index].name
+        return table.facts.package
+
+    def package_type(self, path: str, package: str, name: str) -> Values:  # noqa: ARG002
+
+        def compute() -> Values:
+            for place, index in self.world.named(self.language, name):
+                table = self.table(place)
+                definition = table.facts.definitions[index]
+                around = definition.parent
+                if definition.kind not in TYPE_LIKE:
+                    continue
+                if around >= 0 and table.facts.definitions[around].kind is not NodeKind.PACKAGE:
+                    continue
+                self.world.record("name", place, MODULE_STARS)
+                if self.namespace(table, index) == package:
+                    return self.as_type(place, index)
+            return UNKNOWN
+
+        return self._guarded("", ("pt", package, name), compute)
+
+    def _type_in(self, path: str, scope: int, name: str) -> Values:
+        definition = self.table(path).facts.definitions[scope]
+        if definition.kind is not NodeKind.PACKAGE:
+            return super()._type_in(path, scope, name)
+        for package in _outwards(definition.name):
+            found = self.package_type(path, package, name)
+            if found:
+                return found
+        return self.type_name(path, definition.parent, name)
+
+    def file_type(self, path: str, name: str) -> Values:
+        table = self.read_names(path, name)
+        facts = table.facts
+        for package in _outwards(facts.package):
+            found = self.package_type(path, package, name)
+            if found:
+                return found
+        for item in facts.imports:
+            if item.alias == name:
+                return self.imported(path, item)
+        for item in facts.imports:
+            if item.name != "*":
+                continue
+            found = self._opened_type(path, facts.package, item, name)
+            if found:
+                return found
+        return (Ext(name),)
+
+    def _opened_type(self, path: str, package: str, item: Import, name: str) -> Values:
+        """A type through `using`: of a namespace (also one relative to the file's own), or nested in a class."""
+        if item.kind == "static":
+            return self._each(self._static_class(path, item), lambda owner: self.nested_type(owner, name))
+        for around in ("", *_outwards(package)):
+            found = self.package_type(path, f"{around}.{item.module}" if around else item.module, name)
+            if found:
+                return found
+        return UNKNOWN
+
+    def _static_class(self, path: str, item: Import) -> Values:
+        found = self.qualified_type(path, item.module.split("."))
+        return tuple(value for value in found if isinstance(value, Class))
+
+    def qualified_type(self, path: str, parts: list[str]) -> Values:
+        if len(parts) == 1:
+            return self.package_type(path, "", parts[0])
+        package = self.table(path).facts.package if path else ""
+        for around in ("", *_outwards(package)):
+            found = super().qualified_type(path, [*around.split("."), *parts] if around else parts)
+            if found:
+                return found
+        return UNKNOWN
+
+    def unknown_name(self, name: str, types: Values) -> Values:  # noqa: ARG002
+        return (Package(name),)
+
+    def package_member(self, package: Package, name: str) -> Values:
+        found = self.package_type("", package.name, name)
+        return found or (Package(f"{package.name}.{name}"),)
+
+    def imported(self, path: str, item: Import) -> Values:
+        return self._guarded(path, ("i", path, item.at), lambda: self.import_values(path, item))
+
+    def import_values(self, path: str, item: Import) -> Values:
+        if item.name == "*":
+            return self._static_class(path, item) if item.kind == "static" else UNKNOWN
+        parts = [*item.module.split("."), item.name] if item.module else [item.name]
+        return self.qualified_type(path, parts) or (Ext(".".join(parts)),)
+
+    # -- partial classes
+
+    def parts(self, path: str, index: int) -> list[tuple[str, int]]:
+        definition = self.table(path).facts.definitions[index]
+        if "partial" not in definition.signature.split():
+            return [(path, index)]
+        found = self._guarded("", ("parts", path, index), lambda: self._parts(path, index), WIDE)
+        return [(value.path, value.index) for value in found if isinstance(value, Class)] or [(path, index)]
+
+    def _parts(self, path: str, index: int) -> Values:
+        table = self.table(path)
+        mine = table.facts.definitions[index]
+        space = self.namespace(table, index)
+        found: list[Value] = []
+        for place, other in self.world.named(self.language, mine.name):
+            theirs = self.table(place)
+            definition = theirs.facts.definitions[other]
+            self.world.record("name", place, MODULE_STARS)
+            if (
+                definition.kind is mine.kind
+                and definition.qualified_name == mine.qualified_name
+                and len(definition.type_params) == len(mine.type_params)
+                and self.namespace(theirs, other) == space
+            ):
+                found.append(Class(place, other))
+        return tuple(found)
+
+    def canonical(self, path: str, index: int) -> tuple[str, int]:
+        """The part that stands for the whole class."""
+        return self.parts(path, index)[0]
+
+    def own_instance(self, path: str, index: int) -> Inst:
+        return super().own_instance(*self.canonical(path, index))
+
+    def as_type(self, path: str, index: int) -> Values:
+        if self.definition(path, index).kind in CLASS_LIKE:
+            return (Class(*self.canonical(path, index)),)
+        return super().as_type(path, index)
+
+    def is_class(self, parent: Value, child: Inst) -> bool:
+        if isinstance(parent, Ext):
+            name = simple(parent.name)
+            return not (name[:1] == "I" and name[1:2].isupper())
+        return super().is_class(parent, child)
+
+    # -- calls
+
+    def is_method(self, definition: Definition) -> bool:
+        return super().is_method(definition) and not definition.name.startswith("<")
+
+    def file_call(self, path: str, callee: Expr, call: int) -> Values:
+        for item in self.read_names(path, callee.name).facts.imports:
+            if item.kind == "static" and item.name == "*":
+                for owner in self._static_class(path, item):
+                    found = self.called_member(owner, callee.name, path, call) if isinstance(owner, Class) else None
+                    if found is not None:
+                        return found
+        return EXTERNAL if callee.name == "nameof" else UNKNOWN
+
+    def file_variable(self, path: str, name: str) -> Values | None:
+        for item in self.read_names(path, name).facts.imports:
+            if item.kind == "static" and item.name == "*":
+                for owner in self._static_class(path, item):
+                    found = self.field(owner, name) if isinstance(owner, Class) else None
+                    if found is not None:
+                        return found
+        return None
+
+    def method_call(self, base: Value, name: str, path: str, call: int) -> Values:
+        if isinstance(base, Package):
+            return (Ext(f"{base.name}.{name}"),)
+        if isinstance(base, Inst | Class) and self.called_member(base, name, path, call) is None:
+            held = self.called_variable(self.field(base, name), path, call)
+            if held is not None:
+                return held
+        return super().method_call(base, name, path, call)
+
+    def called_member(self, base: Inst | Class, name: str, path: str, call: int) -> Values | None:
+        found = super().called_member(base, name, path, call)
+        if found is None or not any(self._is_extension(value) for value in found):
+            return found
+        # `Extensions.Method(receiver, ...)`: the receiver is an ordinary argument
+        candidates = [
+            member
+            for member in self.own_definitions(base, name)
+            if len(self.definition(*member).params) == len(self.table(path).facts.exprs[call].args)
+        ]
+        return (Func(*candidates[0]),) if candidates else found
+
+    def _is_extension(self, value: Value) -> bool:
+        if not isinstance(value, Func):
+            return False
+        params = self.definition(value.path, value.index).params
+        return bool(params) and params[0].kind is ParamKind.RECEIVER
+
+    def sees_extension(self, path: str, place: str, index: int) -> bool:
+        theirs = self.table(place)
+        space = self.namespace(theirs, index)
+        facts = self.read_names(path, theirs.facts.definitions[index].name).facts
+        own = [facts.package, *(item.name for item in facts.definitions if item.kind is NodeKind.PACKAGE)]
+        if any(space in _outwards(package) for package in own):
+            return True
+        return any(item.name == "*" and item.module == space for item in facts.imports)
+
+    # -- values
+
+    def eval_await(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
+        return self._each(self.value(path, expr.base), self._awaited)
+
+    def _awaited(self, value: Value) -> Values:
+        if isinstance(value, Ext) and simple(value.name) in ("Task", "ValueTask"):
+            return value.args[0] if value.args else EXTERNAL
+        return (value,)
+
+    def eval_name(self, path: str, index: int, expr: Expr) -> Values:
+        found = super().eval_name(path, index, expr)
+        if found and not all(isinstance(value, Package) for value in found):
+            return found
+        if index in self.sites(path).calls:
+            return found
+        return self._method_group(path, expr) or found
+
+    def _method_group(self, path: str, expr: Expr) -> Values:
+        """A method named without being called."""
+        for value in self.enclosing_instances(path, expr.scope):
+            found = self.named_methods(value, expr.name)
+            if any(isinstance(item, Func) for item in found):
+                return found
+        return UNKNOWN
+
+    def signature_of(self, value: Value) -> Signature | None:
+        if isinstance(value, Ext):
+            name = simple(value.name)
+            if name == "Func" and value.args:
+                return Signature(value.args[:-1], value.args[-1])
+            if name == "Action":
+                return Signature(value.args, UNKNOWN)
+            if name == "Expression" and value.args and value.args[0]:
+                return self.signature_of(value.args[0][0])
+        return super().signature_of(value)
+
+    def external_member(self, base: Ext, name: str) -> Values:
+        spec = self.library.results.get(simple(base.name), {}).get(name)
+        if spec is not None:
+            return self.from_spec(spec, base, "", -1) or EXTERNAL
+        return super().external_member(base, name)
+
+    def item(self, base: Value, key: str | None) -> Values:
+        if isinstance(base, Ext) and base.args:
+            if base.name == "()" and key is not None and key.isdigit() and int(key) < len(base.args):
+                return base.args[int(key)]
+            spec = self.library.results.get(simple(base.name), {}).get("item")
+            if spec is not None:
+                return self.from_spec(spec, base, "", -1) or EXTERNAL
+        if isinstance(base, Inst):
+            for ancestor in self.linear(base.path, base.index):
+                for member in self.own_definitions(ancestor, "this[]") if isinstance(ancestor, Inst) else ():
+                    result: Type | None = self.definition(*member).result
+                    env = self.seen_as(base, ancestor.path, ancestor.index) if isinstance(ancestor, Inst) else {}
+                    return self.apply(self.typed(*member, result), env)
+        return super().item(base, key)
+
+    def element(self, base: Value) -> Values:
+        if isinstance(base, Ext) and len(base.args) == 2:
+            return (Ext("KeyValuePair", base.args),)
+        if isinstance(base, Var):
+            return self._each(self.bounds(base), self.element)
+        return super().element(base)
+
+    def reference(self, path: str, expr: int) -> Values:
+        if self.table(path).facts.exprs[expr].op is Op.MEMBER and expr in self.sites(path).calls:
+            return UNKNOWN
+        return super().reference(path, expr)
+
+
+def _outwards(package: str) -> list[str]:
+    """A namespace and those around it: `a.b`, `a`, and the global one."""
+    parts = package.split(".") if package else []
+    return [".".join(parts[:count]) for count in range(len(parts), -1, -1)]
+
+
+EVALUATOR = CSharpEvaluator

@@ -1,0 +1,118 @@
+"""Extension functions and called variables: what Kotlin and C# add to the shared rules of typed languages."""
+
+from __future__ import annotations
+
+from ctxsearch.graph.facts import Expr
+from ctxsearch.graph.model import CALLABLE_KINDS, NodeFlag
+from ctxsearch.graph.resolve.overloads import NO_MATCH, WEAK, fit, simple
+from ctxsearch.graph.resolve.surface import MODULE_STARS
+from ctxsearch.graph.resolve.typed import TypedEvaluator
+from ctxsearch.graph.resolve.values import EXTERNAL, UNKNOWN, Class, Ext, Func, Inst, Value, Values, Var
+
+_COLLECTIONS = frozenset(
+    {"Iterable", "Collection", "List", "MutableList", "Set", "Sequence", "Array", "IEnumerable", "ICollection", "IList"}
+)
+
+
+class FunctionalEvaluator(TypedEvaluator):
+    """Functions as values and functions added to types from outside."""
+
+    # -- called variables
+
+    def called_variable(self, values: Values | None, path: str, call: int) -> Values | None:
+        if values is None:
+            return None
+        found: list[Value] = []
+        for value in values:
+            if isinstance(value, Func):
+                found.append(value)
+            elif isinstance(value, Inst):
+                found += self.called_member(value, "invoke", path, call) or ()
+        return tuple(found) or EXTERNAL
+
+    def local_call(self, path: str, scope: int, callee: Expr, call: int) -> Values | None:
+        found = self.called_variable(self.local(path, scope, callee.name, callee.at), path, call)
+        if found is not None:
+            return found
+        for receiver in self.implicit_receiver(path, scope):
+            found = self.receiver_call(receiver, callee.name, path, call)
+            if found is not None:
+                return found
+        return None
+
+    def receiver_call(self, receiver: Value, name: str, path: str, call: int) -> Values | None:
+        """A plain call inside a function whose `this` is `receiver`."""
+        if isinstance(receiver, Inst | Class):
+            found = self.called_member(receiver, name, path, call)
+            if found is not None:
+                return found
+        return self.extension_call(receiver, name, path, call) or None
+
+    # -- extensions
+
+    def method_call(self, base: Value, name: str, path: str, call: int) -> Values:
+        if isinstance(base, Ext):
+            found = self.extension_call(base, name, path, call)
+            if found:
+                return found
+        elif isinstance(base, Var):
+            bound = super().method_call(base, name, path, call)
+            if any(not isinstance(value, Ext) for value in bound):
+                return bound
+            return self.extension_call(base, name, path, call) or bound
+        return super().method_call(base, name, path, call)
+
+    def missing_method(self, base: Inst | Class, name: str, path: str, call: int) -> Values:
+        found = self.extension_call(base, name, path, call)
+        return found or super().missing_method(base, name, path, call)
+
+    def extension_call(self, base: Value, name: str, path: str, call: int) -> Values:
+        """The extension of that name, visible in the file, whose receiver the value fits best."""
+        if isinstance(base, Ext) and (not base.name or "()" in base.name):
+            return UNKNOWN
+        scored: list[tuple[int, tuple[str, int]]] = []
+        for place, index in self.visible_extensions(path, name):
+            receiver = self.definition(place, index).receiver
+            if receiver is None:
+                continue
+            score = self._receiver_fit(base, self.typed(place, index, receiver))
+            if score != NO_MATCH:
+                scored.append((score, (place, index)))
+        if not scored:
+            return UNKNOWN
+        best = max(score for score, _ in scored)
+        chosen = self.choose_overload(
+            [item for score, item in scored if score == best], path, self.table(path).facts.exprs[call], strict=False
+        )
+        return (Func(*chosen),) if chosen is not None else UNKNOWN
+
+    def _receiver_fit(self, base: Value, wanted: Values) -> int:
+        if not wanted:
+            return WEAK
+        best = NO_MATCH
+        for target in self.widened(wanted):
+            score = fit(base, target, self._ancestors)
+            if isinstance(base, Ext) and isinstance(target, Ext) and score == WEAK:
+                score = self._library_fit(base, target)
+            best = max(best, score)
+        return best
+
+    def _library_fit(self, base: Ext, target: Ext) -> int:
+        """Library types that may be related: only collections and everything's root are worth believing."""
+        if simple(target.name) in _COLLECTIONS:
+            return WEAK if len(base.args) == 1 or simple(base.name) in _COLLECTIONS else NO_MATCH
+        return WEAK if simple(target.name) in ("Any", "object", "Object") else NO_MATCH
+
+    def visible_extensions(self, path: str, name: str) -> list[tuple[str, int]]:
+        """Extensions of a name that a file sees."""
+        found: list[tuple[str, int]] = []
+        for place, index in self.world.named(self.language, name):
+            definition = self.table(place).facts.definitions[index]
+            if definition.kind in CALLABLE_KINDS and definition.flags & NodeFlag.EXTENSION:
+                self.world.record("name", place, MODULE_STARS)
+                if self.sees_extension(path, place, index):
+                    found.append((place, index))
+        return found
+
+    def sees_extension(self, path: str, place: str, index: int) -> bool:
+        raise NotImplementedError

@@ -1,0 +1,337 @@
+"""Kotlin: packages with top-level functions, companions and objects, extensions, function literals with receivers."""
+
+from __future__ import annotations
+
+from ctxsearch.graph.facts import Definition, Expr, Import, Op, Param, Type
+from ctxsearch.graph.model import CALLABLE_KINDS, NodeFlag, NodeKind
+from ctxsearch.graph.resolve.functional import FunctionalEvaluator
+from ctxsearch.graph.resolve.kotlin_library import KOTLIN, SCOPE_FUNCTIONS, STANDARD_FUNCTIONS, WITH_RECEIVER
+from ctxsearch.graph.resolve.overloads import simple, takes
+from ctxsearch.graph.resolve.surface import MODULE_STARS
+from ctxsearch.graph.resolve.tables import CLASS_LIKE
+from ctxsearch.graph.resolve.typed import TYPE_LIKE, Signature
+from ctxsearch.graph.resolve.values import EXTERNAL, UNKNOWN, Class, Ext, Func, Inst, Value, Values
+
+COMPANION = NodeFlag.STATIC | NodeFlag.EXTENSION  # as the front end marks companions
+_CLOSED = {"Any": frozenset[str](), "Enum": frozenset({"name", "ordinal", "compareTo", "values", "valueOf", "entries"})}
+
+
+class KotlinEvaluator(FunctionalEvaluator):
+    """Kotlin's file-level rules and its function literals."""
+
+    language = "kotlin"
+    library = KOTLIN
+    root_type = "kotlin.Any"
+    root_members = frozenset({"toString", "equals", "hashCode"})
+    closed_bases = _CLOSED
+    references_call = True
+
+    def module_name(self, path: str) -> str:
+        return self.table(path).facts.package
+
+    # -- file level
+
+    def file_type(self, path: str, name: str) -> Values:
+        table = self.read_names(path, name)
+        facts = table.facts
+        for index in table.imports[-1].get(name, ()) if -1 in table.imports else ():
+            found = self.imported(path, facts.imports[index])
+            if found and not any(isinstance(value, Func) for value in found):
+                return found
+        for index in table.defs[-1].get(name, ()) if -1 in table.defs else ():
+            if facts.definitions[index].kind in TYPE_LIKE:
+                return self.as_type(path, index)
+        packages = [facts.package, *(facts.imports[index].module for index in table.stars.get(-1, ()))]
+        for package in packages:
+            found = self.package_type(path, package, name)
+            if found:
+                return found
+        return (Ext(name),)
+
+    def file_variable(self, path: str, name: str) -> Values | None:
+        for place, index in self._top_level(path, name):
+            if self.definition(place, index).kind is NodeKind.VARIABLE:
+                return self.variable_type(place, index)
+        return None
+
+    def file_call(self, path: str, callee: Expr, call: int) -> Values:
+        site = self.table(path).facts.exprs[call]
+        candidates = self._top_level(path, callee.name)
+        functions = [item for item in candidates if self.is_method(self.definition(*item))]
+        plain = [item for item in functions if self.definition(*item).receiver is None]
+        if plain:
+            chosen = self.choose_overload(plain, path, site, strict=True)
+            if chosen is not None:
+                return (Func(*chosen),)
+        made = self._construction(path, callee, site)
+        if made:
+            return made
+        for item in candidates:
+            if self.definition(*item).kind is NodeKind.VARIABLE:
+                return self.called_variable(self.variable_type(*item), path, call) or UNKNOWN
+        return self._standard(path, callee.name, site)
+
+    def _construction(self, path: str, callee: Expr, site: Expr) -> Values:
+        found: list[Value] = []
+        for value in self.type_name(path, callee.scope, callee.name):
+            if isinstance(value, Class):
+                found += self.choose_constructor(value, path, site)
+            elif isinstance(value, Ext) and "." in value.name:
+                found.append(value)
+        return tuple(found)
+
+    def _standard(self, path: str, name: str, site: Expr) -> Values:
+        """The functions of the standard library that need no import."""
+        if name in WITH_RECEIVER and name == "with" and site.args:
+            return (Ext("kotlin.with", (self.value(path, site.args[0]),)),)
+        if name in STANDARD_FUNCTIONS or f"kotlin.{name}" in self.library.static:
+            return (Ext(f"kotlin.{name}"),)
+        return UNKNOWN
+
+    def _top_level(self, path: str, name: str) -> list[tuple[str, int]]:
+        """Top-level functions and properties that a plain name can mean in a file, nearest first."""
+        table = self.read_names(path, name)
+        facts = table.facts
+        found = [(path, index) for index in table.defs[-1].get(name, ())] if -1 in table.defs else []
+        for index in table.imports[-1].get(name, ()) if -1 in table.imports else ():
+            item = facts.imports[index]
+            found += self._package_functions(path, item.module, item.name)
+            found += self._object_members(path, item)
+        for package in [facts.package, *(facts.imports[index].module for index in table.stars.get(-1, ()))]:
+            found += self._package_functions(path, package, name)
+        return list(dict.fromkeys(found))
+
+    def _object_members(self, path: str, item: Import) -> list[tuple[str, int]]:
+        """`import a.Object.member`."""
+        parts = item.module.split(".")
+        owners = self.qualified_type(path, parts) if len(parts) > 1 and parts[-1][:1].isupper() else UNKNOWN
+        return [
+            member
+            for owner in owners
+            if isinstance(owner, Class)
+            for holder in (owner, *self.companions(owner))
+            for member in self.own_definitions(holder, item.name)
+        ]
+
+    def _package_functions(self, path: str, package: str, name: str) -> list[tuple[str, int]]:
+        found: list[tuple[str, int]] = []
+        for place, index in self.world.named(self.language, name):
+            table = self.table(place)
+            definition = table.facts.definitions[index]
+            if definition.parent >= 0 or definition.kind not in CALLABLE_KINDS:
+                continue
+            self.world.record("name", place, MODULE_STARS)
+            if table.facts.package == package and (place == path or not definition.flags & NodeFlag.PRIVATE):
+                found.append((place, index))
+        return found
+
+    def imported(self, path: str, item: Import) -> Values:
+        return self._guarded(path, ("i", path, item.at), lambda: self.import_values(path, item))
+
+    def import_values(self, path: str, item: Import) -> Values:
+        if item.name == "*":
+            return UNKNOWN
+        found = self.qualified_type(path, [*item.module.split("."), item.name])
+        if found:
+            return found
+        functions = self._package_functions(path, item.module, item.name)
+        if functions:
+            return tuple(Func(*function) for function in functions[:3])
+        return (Ext(f"{item.module}.{item.name}"),)
+
+    # -- companions
+
+    def companions(self, owner: Inst | Class) -> list[Class]:
+        self.touch(owner.path, owner.index)
+        table = self.table(owner.path)
+        return [
+            Class(owner.path, child)
+            for child in table.children.get(owner.index, ())
+            if table.facts.definitions[child].kind is NodeKind.CLASS
+            and table.facts.definitions[child].flags & COMPANION == COMPANION
+        ]
+
+    def called_member(self, base: Inst | Class, name: str, path: str, call: int) -> Values | None:
+        found = super().called_member(base, name, path, call)
+        if found is not None:
+            return found
+        for ancestor in self.linear(base.path, base.index):
+            for companion in self.companions(ancestor) if isinstance(ancestor, Inst) else ():
+                found = super().called_member(companion, name, path, call)
+                if found is not None:
+                    return found
+        return None
+
+    def field(self, base: Inst | Class, name: str) -> Values | None:
+        found = super().field(base, name)
+        if found is not None:
+            return found
+        for ancestor in self.linear(base.path, base.index):
+            for companion in self.companions(ancestor) if isinstance(ancestor, Inst) else ():
+                found = super().field(companion, name)
+                if found is not None:
+                    return found
+        return None
+
+    # -- calls
+
+    def is_method(self, definition: Definition) -> bool:
+        return super().is_method(definition) and not definition.name.startswith("<")
+
+    def missing_method(self, base: Inst | Class, name: str, path: str, call: int) -> Values:
+        site = self.table(path).facts.exprs[call]
+        if isinstance(base, Class):
+            nested = self.member_type(base.path, base.index, name)
+            if nested:
+                return tuple(v for n in nested if isinstance(n, Class) for v in self.choose_constructor(n, path, site))
+        held = self.called_variable(self.field(base, name), path, call)
+        if held is not None:
+            return held
+        if name in SCOPE_FUNCTIONS:
+            return self.extension_call(base, name, path, call) or (Ext(f"kotlin.{name}", ((base,),)),)
+        if name == "copy" and self.definition(base.path, base.index).params:
+            return (Ext("kotlin.apply", ((base,),)),)
+        return super().missing_method(base, name, path, call)
+
+    def method_call(self, base: Value, name: str, path: str, call: int) -> Values:
+        if name in SCOPE_FUNCTIONS and not isinstance(base, Inst | Class):
+            return (Ext(f"kotlin.{name}", ((base,),)),)
+        return super().method_call(base, name, path, call)
+
+    def choose_constructor(self, cls: Class, path: str, call: Expr) -> Values:
+        definition = self.definition(cls.path, cls.index)
+        if definition.params and takes(definition, len(call.args)):
+            return (cls,)
+        return super().choose_constructor(cls, path, call)
+
+    def param_for(self, definition: Definition, arg: Expr, position: int) -> Param | None:
+        found = super().param_for(definition, arg, position)
+        last = definition.params[-1] if definition.params else None
+        if arg.op is Op.FUNCTION and last is not None and not _is_function(found) and _is_function(last):
+            return last  # a trailing literal after defaulted parameters
+        return found
+
+    def literal_takes(self, literal: Definition, count: int) -> bool:
+        return len(literal.params) == count or (not literal.params and count <= 1)
+
+    # -- function literals
+
+    def eval_this(self, path: str, index: int, expr: Expr) -> Values:
+        if expr.type is None and index not in self.sites(path).calls:
+            definitions = self.table(path).facts.definitions
+            scope = expr.scope
+            while scope >= 0 and definitions[scope].kind not in CLASS_LIKE:
+                receivers = self.implicit_receiver(path, scope)
+                if receivers:
+                    return receivers
+                scope = definitions[scope].parent
+        return super().eval_this(path, index, expr)
+
+    def implicit_receiver(self, path: str, scope: int) -> Values:
+        definition = self.table(path).facts.definitions[scope]
+        if definition.receiver is not None:
+            return self.typed(path, scope, definition.receiver)
+        if not definition.flags & NodeFlag.ANONYMOUS:
+            return UNKNOWN
+        return self._guarded(path, ("rcv", path, scope), lambda: self._literal_receiver(path, scope))
+
+    def _literal_receiver(self, path: str, scope: int) -> Values:
+        signature = self.expected_signature(path, scope)
+        return signature.receiver if signature is not None else UNKNOWN
+
+    def local(self, path: str, scope: int, name: str, at: int) -> Values | None:
+        found = super().local(path, scope, name, at)
+        if found is not None:
+            return found
+        definition = self.table(path).facts.definitions[scope]
+        if not definition.flags & NodeFlag.ANONYMOUS:
+            return None
+        if name == "it" and not definition.params:
+            return self._guarded(path, ("lp", path, scope, 0), lambda: self.literal_param(path, scope, 0)) or None
+        if name.startswith("<parameter"):
+            place = int(name.strip("<>").removeprefix("parameter"))
+            return self._guarded(path, ("lp", path, scope, place), lambda: self.literal_param(path, scope, place))
+        return None
+
+    def signature_of(self, value: Value) -> Signature | None:
+        if isinstance(value, Ext) and value.name == ".->" and len(value.args) > 1:
+            return Signature(value.args[2:], value.args[0], value.args[1])
+        return super().signature_of(value)
+
+    def library_signature(self, callee: Ext, literal: Definition, path: str, call: int) -> Signature | None:
+        owner, _, name = callee.name.rpartition(".")
+        if owner == "kotlin" and name in SCOPE_FUNCTIONS | WITH_RECEIVER and callee.args:
+            if name in WITH_RECEIVER:
+                return Signature((), UNKNOWN, callee.args[0])
+            return Signature((callee.args[0],), UNKNOWN)
+        return super().library_signature(callee, literal, path, call)
+
+    # -- values
+
+    def external_member(self, base: Ext, name: str) -> Values:
+        spec = self.library.results.get(simple(base.name), {}).get(name)
+        if spec is not None:
+            return self.from_spec(spec, base, "", -1) or EXTERNAL
+        return super().external_member(base, name)
+
+    def item(self, base: Value, key: str | None) -> Values:
+        if isinstance(base, Inst) and key is not None and key.isdigit():
+            params = self.definition(base.path, base.index).params
+            place = int(key)
+            if place < len(params):
+                return self.apply(self.typed(base.path, base.index, params[place].type), self.env_of(base))
+            return UNKNOWN
+        if isinstance(base, Ext) and base.args:
+            spec = self.library.results.get(simple(base.name), {}).get("component" if key is not None else "get")
+            if spec is not None and key is None:
+                return self.from_spec(spec, base, "", -1) or EXTERNAL
+            if spec is not None and key is not None and key.isdigit() and int(key) < len(base.args):
+                return base.args[int(key)] or EXTERNAL
+        return super().item(base, key)
+
+    def element(self, base: Value) -> Values:
+        if isinstance(base, Ext) and simple(base.name) in ("Map", "MutableMap", "HashMap", "LinkedHashMap"):
+            return (Ext("Entry", base.args),)
+        return super().element(base)
+
+    def referenced(self, path: str, expr: Expr) -> Values:
+        if expr.base >= 0:
+            return super().referenced(path, expr)
+        table = self.table(path)
+        scope = expr.scope
+        while scope >= 0:
+            definition = table.facts.definitions[scope]
+            if definition.kind in CLASS_LIKE:
+                found = self.named_methods(self.own_instance(path, scope), expr.name)
+                if any(isinstance(value, Func) for value in found):
+                    return found
+            elif expr.name in table.defs.get(scope, {}):
+                return (Func(path, table.defs[scope][expr.name][0]),)
+            scope = definition.parent
+        for item in self._top_level(path, expr.name):
+            if self.is_method(self.definition(*item)):
+                return (Func(*item),)
+        return self.type_name(path, expr.scope, expr.name)
+
+    def sees_extension(self, path: str, place: str, index: int) -> bool:
+        definition = self.table(place).facts.definitions[index]
+        if definition.parent >= 0:
+            return place == path
+        if definition.flags & NodeFlag.PRIVATE and place != path:
+            return False
+        table = self.read_names(path, definition.name)
+        facts = table.facts
+        package = self.table(place).facts.package
+        if package == facts.package:
+            return True
+        if any(facts.imports[star].module == package for star in table.stars.get(-1, ())):
+            return True
+        return any(item.module == package and item.name == definition.name for item in facts.imports)
+
+
+def _is_function(param: Param | None) -> bool:
+    declared: Type | None = param.type if param is not None else None
+    return declared is not None and declared.name in ("->", ".->")
+
+
+EVALUATOR = KotlinEvaluator

@@ -1,0 +1,74 @@
+"""Kotlin's standard library, as far as it carries a repository's own types (see `library`)."""
+
+from __future__ import annotations
+
+from ctxsearch.graph.resolve.library import Library, read_functions, read_lambdas, read_results, read_static
+
+SCOPE_FUNCTIONS = frozenset({"let", "also", "apply", "run", "takeIf", "takeUnless", "use"})
+WITH_RECEIVER = frozenset({"apply", "run", "with"})
+
+_STANDARD = (
+    "println print require requireNotNull check checkNotNull error TODO listOf mutableListOf setOf mutableSetOf mapOf"
+    " mutableMapOf arrayOf emptyList emptyMap emptySet arrayListOf hashMapOf linkedMapOf hashSetOf sequenceOf sequence"
+    " listOfNotNull buildList buildString buildMap lazy lazyOf repeat runCatching maxOf minOf to intArrayOf longArrayOf"
+    " byteArrayOf charArrayOf doubleArrayOf booleanArrayOf arrayOfNulls synchronized assert readLine readln runBlocking"
+    " launch async coroutineScope withContext delay flow flowOf suspendCoroutine compareBy compareByDescending"
+    " assertEquals assertTrue assertFalse assertNull assertNotNull assertFailsWith assertThat fail"
+)
+STANDARD_FUNCTIONS = frozenset(_STANDARD.split())  # visible without an import
+
+_GROUPS = {
+    "Collections": (
+        "Iterable Collection List MutableList ArrayList Set MutableSet HashSet LinkedHashSet Sequence Array ArrayDeque"
+        " MutableCollection Flow StateFlow SharedFlow []"
+    ),
+    "Maps": "Map MutableMap HashMap LinkedHashMap ConcurrentHashMap TreeMap",
+}
+
+_RESULTS = """
+Collections: get first firstOrNull last lastOrNull single singleOrNull find findLast elementAt getOrNull random 0
+Collections: maxByOrNull minByOrNull maxBy minBy removeAt removeFirst removeLast getOrElse reduce component 0
+Collections: filter filterNot filterNotNull sortedBy sortedByDescending sorted reversed distinct distinctBy take List<0>
+Collections: drop takeWhile dropWhile toList toMutableList shuffled plus minus takeLast dropLast onEach List<0>
+Collections: toSet toMutableSet Set<0>; map mapNotNull mapIndexed List<F>; flatMap List<F0>; asSequence Sequence<0>
+Collections: groupBy Map<F,List<0>>; associateBy Map<F,0>; associateWith Map<0,F>; withIndex Iterable<IndexedValue<0>>
+Collections: iterator Iterator<0>; partition Pair<List<0>,List<0>>; chunked windowed List<List<0>>; asFlow Flow<0>
+Maps: get getValue getOrDefault getOrPut getOrElse put remove 1; keys Set<0>; values Collection<1>
+Maps: entries Set<Entry<0,1>>
+Maps: filter filterKeys filterValues toMutableMap toMap self; map mapNotNull List<F>; mapValues Map<0,F>; toList List<0>
+Entry: key getKey 0; value getValue component 1
+Pair: first 0; second 1; component 0
+Triple: first 0; second 1; third 2; component 0
+IndexedValue: index Int; value component 0
+Iterator: next 0
+Lazy StateFlow MutableStateFlow: value 0
+Result: getOrNull getOrThrow getOrElse getOrDefault 0; map Result<F>
+Deferred: await 0
+"""
+
+_LAMBDAS = """
+Collections: * (0); reduce sortedWith (0, 0); forEachIndexed mapIndexed filterIndexed (Int, 0); fold (F, 0)
+Maps: * (Entry<0,1>); getOrPut getOrElse (); forEach (Entry<0,1>); computeIfAbsent (0)
+Result: * (0)
+"""
+
+_FUNCTIONS = """
+Comparator Int, 0, 0
+Function1 1, 0
+Runnable Unit
+"""
+
+_STATIC = """
+kotlin.let kotlin.run kotlin.with kotlin.use kotlin.lazy kotlin.synchronized kotlin.runBlocking kotlin.withContext F
+kotlin.listOf kotlin.mutableListOf kotlin.arrayListOf kotlin.listOfNotNull List<A>
+kotlin.setOf kotlin.mutableSetOf kotlin.hashSetOf Set<A>
+kotlin.arrayOf [A]
+kotlin.sequenceOf Sequence<A>
+kotlin.requireNotNull kotlin.checkNotNull A
+kotlin.runCatching Result<F>
+kotlin.also kotlin.apply kotlin.takeIf kotlin.takeUnless 0
+"""
+
+KOTLIN = Library(
+    read_results(_RESULTS, _GROUPS), read_lambdas(_LAMBDAS, _GROUPS), read_functions(_FUNCTIONS), read_static(_STATIC)
+)
