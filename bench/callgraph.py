@@ -15,9 +15,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ctxsearch.graph.facts import Definition, FileFacts
+from ctxsearch.graph.facts import Definition, FileFacts, Op
 from ctxsearch.graph.model import CALLABLE_KINDS, CONFIDENCE, NodeFlag, NodeKind
 from ctxsearch.graph.resolve.resolver import Resolver
+from ctxsearch.graph.resolve.values import Class, Func
 from ctxsearch.indexer.parse import parse
 
 Namer = Callable[[FileFacts, int], str]  # facts, definition index (-1: the module) -> the set's name for it
@@ -28,6 +29,8 @@ def predict(case: dict[str, Any], source: Path | None) -> list[list[Any]]:
     resolver = Resolver()
     facts = {path: parse(path, text) for path, text in sources(case, source)}
     resolver.update(facts)
+    if "refs" in case:
+        return name_edges(case, resolver, facts)
     name = namer(case)
     found: dict[tuple[str, str], float] = {}
     for path in sorted(facts):
@@ -62,6 +65,26 @@ def through_macros(edges: dict[tuple[str, str], float], names: set[str]) -> dict
             elif target not in seen:
                 seen.add(target)
                 pending += inside.get(target, ())
+    return found
+
+
+def name_edges(case: dict[str, Any], resolver: Resolver, facts: dict[str, FileFacts]) -> list[list[Any]]:
+    """For sets of references (file:line:column -> file:line of the definition): what each reference names."""
+    found: list[list[Any]] = []
+    for ref in case["refs"]:
+        path, line, column = ref["file"], ref["line"], ref["col"]
+        text = case["files"][path].encode().split(b"\n")
+        offset = sum(len(part) + 1 for part in text[: line - 1]) + column
+        evaluator = resolver.evaluator(path)
+        evaluator.begin(path)
+        targets = {
+            f"{value.path}:{facts[value.path].definitions[value.index].name_line}"
+            for index, expr in enumerate(facts[path].exprs)
+            if expr.op in (Op.NAME, Op.MEMBER) and expr.line == line and expr.at <= offset < expr.at + len(expr.name)
+            for value in evaluator.reference(path, index)
+            if isinstance(value, Class | Func)
+        }
+        found += [[f"{path}:{line}:{column}", target, 1.0] for target in sorted(targets)]
     return found
 
 

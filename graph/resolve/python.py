@@ -945,6 +945,59 @@ class PythonEvaluator(Evaluator):
             return UNKNOWN
         return super().decorator(path, expr)
 
+    # -- symbols
+
+    def reference(self, path: str, expr: int) -> Values:
+        item = self.table(path).facts.exprs[expr]
+        if item.op is Op.NAME:
+            return self._symbol(path, item)
+        return super().reference(path, expr)
+
+    def _symbol(self, path: str, item: Expr) -> Values:
+        """The definition that a name means; nothing for a parameter or a local variable."""
+        table = self.table(path)
+        scope = item.scope
+        while scope >= 0:
+            definition = table.facts.definitions[scope]
+            if definition.kind not in CLASS_LIKE or scope == item.scope:
+                if any(param.name == item.name for param in definition.params):
+                    return UNKNOWN
+                if scope in table.imports and item.name in table.imports[scope]:
+                    imports = table.imports[scope][item.name]
+                    return tuple(v for i in imports for v in self.imported_symbol(path, table.facts.imports[i]))
+                if scope in table.defs and item.name in table.defs[scope]:
+                    return (Class(path, table.defs[scope][item.name][-1]),)
+                if scope in table.binds and item.name in table.binds[scope]:
+                    return UNKNOWN
+            scope = definition.parent
+        return self.defined(Module(path), item.name)
+
+    def defined(self, owner: Value, name: str) -> Values:
+        """Through a class's ancestors, and through a module's star imports and submodules."""
+        if isinstance(owner, Class | Inst):
+            for ancestor in self.ancestry(owner.path, owner.index):
+                found = super().defined(ancestor, name) if isinstance(ancestor, Class) else UNKNOWN
+                if found:
+                    return found
+            return UNKNOWN
+        found = super().defined(owner, name)
+        if found or not isinstance(owner, Module):
+            return found
+        table = self.table(owner.path)
+        for scope in sorted(table.stars):
+            for index in reversed(table.stars[scope]):
+                found = self._star_symbol(owner.path, table.facts.imports[index], name)
+                if found:
+                    return found
+        return UNKNOWN
+
+    def _star_symbol(self, path: str, item: Import, name: str) -> Values:
+        def compute() -> Values:
+            modules = [value for value in self.import_modules(path, item) if isinstance(value, Module)]
+            return tuple(v for module in modules if module.path != path for v in self.defined(module, name))
+
+        return self._guarded(path, ("star symbol", path, item.at, name), compute)
+
     # -- the last resort
 
     def rule(self, path: str, expr: Expr, values: Values) -> Rule:

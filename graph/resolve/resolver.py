@@ -101,7 +101,7 @@ class Resolver:
 
     def call_sites(self, path: str) -> list[tuple[int, tuple[str, int], Rule, int]]:
         """A file's resolved calls before anonymous functions are folded: (scope, target, rule, line)."""
-        evaluator = self._evaluator(path)
+        evaluator = self.evaluator(path)
         evaluator.begin(path)
         found = find_calls(evaluator, path)
         return found.edges + find_flow_calls(evaluator, path, found.pending).edges
@@ -111,7 +111,7 @@ class Resolver:
     def _first_phase(self, path: str) -> tuple[Calls, set[Key]]:
         """Resolve a file's own sites; the argument keys whose answer it changed."""
         self.world.reads = set()
-        evaluator = self._evaluator(path)
+        evaluator = self.evaluator(path)
         evaluator.begin(path)
         found = find_calls(evaluator, path)
         state = self._states.setdefault(path, _State())
@@ -129,7 +129,7 @@ class Resolver:
     def _second_phase(self, path: str, found: Calls) -> FileGraph:
         """The sites that call parameters, then the file's whole graph."""
         self.world.reads = set()
-        evaluator = self._evaluator(path)
+        evaluator = self.evaluator(path)
         evaluator.begin(path)
         flow = find_flow_calls(evaluator, path, found.pending)
         graph = Assembler(evaluator, path).assemble(found, flow)
@@ -146,7 +146,8 @@ class Resolver:
         state.digest = digest
         return not same
 
-    def _evaluator(self, path: str) -> Evaluator:
+    def evaluator(self, path: str) -> Evaluator:
+        """The evaluator of the file's language."""
         language = self.world.language(path)
         found = self._evaluators.get(language)
         if found is None:
