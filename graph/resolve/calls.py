@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ctxsearch.graph.facts import Expr, Op, ParamKind
+from ctxsearch.graph.facts import Expr, Op, Param, ParamKind
 from ctxsearch.graph.model import CALLABLE_KINDS, Rule
 from ctxsearch.graph.resolve.evaluate import Evaluator
 from ctxsearch.graph.resolve.tables import FileTable, positional_params
@@ -181,9 +181,9 @@ def _arguments(
     for arg in exprs[index].args:
         item = exprs[arg]
         if item.op is Op.KEYWORD:
-            for position, param in enumerate(params):
-                if param.name == item.name and item.name:
-                    yield position, item.base
+            position = _keyword_position(params, item.name)
+            if position >= 0:
+                yield position, item.base
         elif item.op is Op.SPREAD:
             return
         else:
@@ -191,6 +191,17 @@ def _arguments(
                 yield places[rank], arg
                 if params[places[rank]].kind is not ParamKind.VARIADIC:
                     rank += 1
+
+
+def _keyword_position(params: tuple[Param, ...], name: str) -> int:
+    """The parameter that takes a keyword argument: the one so called, else the one that collects the rest."""
+    rest = -1
+    for position, param in enumerate(params):
+        if param.name == name and name:
+            return position
+        if param.kind is ParamKind.KEYWORDS:
+            rest = position
+    return rest
 
 
 def written(table: FileTable, index: int) -> str:
