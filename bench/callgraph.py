@@ -156,11 +156,13 @@ def javascript_names(case: dict[str, Any]) -> Namer:
         if node["kind"] == "function" and "body" in node:
             places.setdefault((node["file"], node["line"], node["end"]), []).append((*node["body"], name))
     known: dict[str, dict[int, str]] = {}
+    used = {name for edge in case["edges"] for name in edge} | case.get("aliases", {}).keys()
 
     def name_of(facts: FileFacts, index: int) -> str:
         if facts.path not in known:
             known[facts.path] = positions(facts)
-        return known[facts.path].get(index) or javascript_name(facts, index)
+        own = javascript_name(facts, index)
+        return own if own in used and "<" not in own else known[facts.path].get(index, own)
 
     def positions(facts: FileFacts) -> dict[int, str]:
         ours: dict[tuple[str, int, int], list[int]] = {}

@@ -113,6 +113,13 @@ class TypeReader(ModuleLinks):
             return self.returned(value.path, value.index)
         if isinstance(value, Class):
             return (Inst(value.path, value.index, value.args),)
+        if isinstance(value, Inst):
+            signature = self.call_signature(value, 0)
+            return (
+                UNKNOWN
+                if signature is None
+                else self.typed_in(value.path, signature[0], signature[1].result, self.env_of(value))
+            )
         if isinstance(value, Shape) and value.type.name in (FUNCTION, CONSTRUCTOR) and value.type.args:
             return self.typed_in(value.path, value.scope, value.type.args[0], value.env)
         return UNKNOWN
@@ -238,6 +245,15 @@ class TypeReader(ModuleLinks):
         return (Ext(name),)
 
     # -- environments
+
+    def call_signature(self, value: Inst, count: int) -> tuple[int, Definition] | None:
+        """How an interface says that its objects are called: the first signature that takes so many arguments."""
+        self.touch(value.path, value.index)
+        table = self.table(value.path)
+        found = table.defs[value.index].get("<call>", ()) if value.index in table.defs else ()
+        definitions = table.facts.definitions
+        fitting = [index for index in found if len(definitions[index].params) >= count] or found
+        return (fitting[0], definitions[fitting[0]]) if fitting else None
 
     def env_of(self, value: Value) -> Env:
         """What the receiver's type arguments say about its class's type parameters."""

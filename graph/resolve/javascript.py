@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator
 
-from ctxsearch.graph.facts import MODULE_SCOPE, Definition, Expr, Op, ParamKind, Type
+from ctxsearch.graph.facts import MODULE_SCOPE, Assign, Definition, Expr, Op, ParamKind, Type
 from ctxsearch.graph.model import CALLABLE_KINDS, NodeFlag, NodeKind, Rule
 from ctxsearch.graph.resolve.ecma_index import ANY_MEMBER, EcmaIndex, Write
 from ctxsearch.graph.resolve.ecma_types import CONSTRUCTOR, FUNCTION, LIST, MAP, OBJECT, Env, TypeReader
@@ -21,6 +21,7 @@ from ctxsearch.graph.resolve.values import (
     Arg,
     Box,
     Class,
+    Coll,
     Ext,
     Func,
     Inst,
@@ -114,7 +115,32 @@ class JavaScriptEvaluator(TypeReader):
             return (Class(path, index),)
         if kind in (NodeKind.INTERFACE, NodeKind.TYPE_ALIAS):
             return UNKNOWN  # no value
+        definition = self.definition(path, index)
+        if kind is NodeKind.VARIABLE and definition.result is not None and definition.value >= 0:
+            return self._declared_or_held(
+                path, self.typed(path, definition.parent, definition.result), definition.value
+            )
         return super().definition_value(path, index)
+
+    def assigned_value(self, path: str, scope: int, assign: Assign) -> Values:
+        if assign.type is None or assign.value < 0:
+            return super().assigned_value(path, scope, assign)
+        return self._declared_or_held(path, self.typed(path, scope, assign.type), assign.value)
+
+    def _declared_or_held(self, path: str, typed: Values, value: int) -> Values:
+        """A declared type, except that a function type says less than the function that the variable holds."""
+        if typed and not all(self._is_function_type(item) for item in typed):
+            return typed
+        if typed and self.table(path).facts.exprs[value].op is Op.CALL:
+            return typed  # what a call gives back is known by its type
+        held = self.value(path, value)
+        functions = tuple(item for item in held if isinstance(item, Func | Class))
+        return functions or typed or held
+
+    def _is_function_type(self, value: Value) -> bool:
+        if isinstance(value, Inst):
+            return self.definition(value.path, value.index).kind is NodeKind.INTERFACE
+        return isinstance(value, Shape) and value.type.name in (FUNCTION, CONSTRUCTOR, OBJECT)
 
     def global_name(self, path: str, name: str) -> Values:  # noqa: ARG002
         if name == "module" or name == "exports":
@@ -175,12 +201,20 @@ class JavaScriptEvaluator(TypeReader):
         return self.value(path, target.base) if target.op is Op.MEMBER else UNKNOWN
 
     def eval_super(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
-        scope = expr.scope
-        owner = self.table(path).enclosing_class(scope)
+        """`super` as the callee of `super(...)`: the parent whose constructor runs."""
+        parents = self._parents(path, expr)
+        return tuple(value for value in parents if not isinstance(value, Class) or self.constructors(value))
+
+    def _parents(self, path: str, expr: Expr) -> Values:
+        owner = self.table(path).enclosing_class(expr.scope)
         if owner < 0:
             return UNKNOWN
-        parents = tuple(value for value in self.bases(path, owner) if self._is_class(value))
-        static = scope != owner and self.table(path).facts.definitions[scope].flags & NodeFlag.STATIC
+        return tuple(value for value in self.bases(path, owner) if self._is_class(value))
+
+    def _super_side(self, path: str, expr: Expr) -> Values:
+        """What `super.x` looks into: instances of the parents, or in a static method the parents themselves."""
+        parents = self._parents(path, expr)
+        static = expr.scope >= 0 and self.table(path).facts.definitions[expr.scope].flags & NodeFlag.STATIC
         return parents if static else self._each(parents, self.instance_of)
 
     def _is_class(self, value: Value) -> bool:
@@ -246,15 +280,12 @@ class JavaScriptEvaluator(TypeReader):
                 return (Func(owner.path, _implementations(table.facts.definitions, kept)[-1]),)
         return UNKNOWN
 
-    def called_instance(self, value: Inst) -> Values:
-        """`super(...)`: its callee is the parent as an instance."""
-        if self.definition(value.path, value.index).kind is NodeKind.INTERFACE:
-            return UNKNOWN
-        return self.constructors(Class(value.path, value.index))
-
     # -- members
 
     def eval_member(self, path: str, index: int, expr: Expr) -> Values:
+        base = self.table(path).facts.exprs[expr.base] if expr.base >= 0 else expr
+        if base.op is Op.SUPER:
+            return self.members(self._super_side(path, base), expr.name)
         written, only = self._written(path, index, expr)
         if only:
             return written
@@ -267,7 +298,7 @@ class JavaScriptEvaluator(TypeReader):
         bases = self.value(path, expr.base)
         key = self._constant(path, expr.args[0], _MAX_CONSTANT_STEPS) if expr.args else None
         if expr.args and self.table(path).facts.exprs[expr.args[0]].name == "slice":
-            return (*written, *self._each(bases, lambda base: self._rest(base, key or "0")))
+            return (*written, *self._each(bases, self._part))
         if key is not None and not key.isdigit():
             return (*written, *self.members(bases, key))
         return (*written, *self._each(bases, lambda base: self.item(base, key)))
@@ -304,24 +335,27 @@ class JavaScriptEvaluator(TypeReader):
         return tuple(found)
 
     def _of_new(self, path: str, base: int, values: Values) -> Values:
-        """Fields that hold constructor arguments are what the `new` expression at hand passes."""
+        """Fields that hold constructor arguments are what the `new` expression at hand passes, not the defaults."""
         if not any(isinstance(value, Arg) for value in values):
             return values
         made = self._made_at(path, base)
         if made < 0:
             return values
-        facts = self.table(path).facts
-        found: list[Value] = []
+        given: list[Value] = []
+        replaced: set[Value] = set()
         for value in values:
-            if isinstance(value, Arg):
-                kind = self.definition(value.path, value.index).kind
-                argument = -1
-                if kind in (NodeKind.CONSTRUCTOR, NodeKind.FUNCTION) and len(facts.exprs[made].args) > 0:
-                    argument = self.argument(Func(value.path, value.index), value.position, path, made)
-                found += self.value(path, argument) if argument >= 0 else (value,)
-            else:
-                found.append(value)
-        return tuple(found)
+            argument = self._passed_to(value, path, made) if isinstance(value, Arg) else -1
+            if isinstance(value, Arg) and argument >= 0:
+                params = self.definition(value.path, value.index).params
+                replaced |= {value, *self.value(value.path, params[value.position].default)}
+                given += self.value(path, argument)
+        return (*given, *(value for value in values if value not in replaced))
+
+    def _passed_to(self, arg: Arg, path: str, made: int) -> int:
+        """The expression that a NEW passes for a constructor's parameter; -1 when none."""
+        if self.definition(arg.path, arg.index).kind not in (NodeKind.CONSTRUCTOR, NodeKind.FUNCTION):
+            return -1
+        return self.argument(Func(arg.path, arg.index), arg.position, path, made)
 
     def _made_at(self, path: str, expr: int) -> int:
         """The only NEW expression that an expression can come from in this file; -1 when that is not certain."""
@@ -374,6 +408,8 @@ class JavaScriptEvaluator(TypeReader):
     def member(self, base: Value, name: str) -> Values:
         if isinstance(base, Shape):
             return self._shape_member(base, name)
+        if isinstance(base, Coll):
+            return (Ext(f"Array.{name}"),)
         if isinstance(base, Class) and name == "prototype":
             return self.instance_of(base)
         if isinstance(base, Func) and name == "prototype":
@@ -399,6 +435,10 @@ class JavaScriptEvaluator(TypeReader):
         if found:
             return tuple(found)
         fields = table.fields[index].get(name, ()) if index in table.fields else ()
+        if fields and not defs:
+            declared = self._inherited_type(path, index, name)
+            if declared:
+                return declared
         if fields:
             found += self._guarded(
                 path, ("field", path, index, name), lambda: tuple(v for f in fields for v in self.assigned(path, f))
@@ -406,6 +446,17 @@ class JavaScriptEvaluator(TypeReader):
         if not found or not defs:
             found += self._outside_writes(path, index, name, seen_as)
         return tuple(found) if found or defs or fields else None
+
+    def _inherited_type(self, path: str, index: int, name: str) -> Values:
+        """The type that an ancestor declares for a field which this class only assigns."""
+        for owner in self.ancestry(path, index)[1:]:
+            if isinstance(owner, Class):
+                table = self.table(owner.path)
+                for item in table.defs[owner.index].get(name, ()) if owner.index in table.defs else ():
+                    definition = self.definition(owner.path, item)
+                    if definition.kind is NodeKind.VARIABLE and definition.result is not None:
+                        return self.typed(owner.path, owner.index, definition.result)
+        return UNKNOWN
 
     def _members_named(self, table: FileTable, index: int, name: str, seen_as: Inst | Class | None) -> list[int]:
         """The member that a class body defines under a name: on its side (static or not), implementations first."""
@@ -541,7 +592,7 @@ class JavaScriptEvaluator(TypeReader):
             if base.type.name == "()" and key is not None and key.isdigit() and int(key) < len(base.type.args):
                 return self.typed_in(base.path, base.scope, base.type.args[int(key)], base.env)
             return self.element(base) if base.type.name != MAP else self._argument_of(base, 1)
-        return super().item(base, key)
+        return self.element(base) if isinstance(base, Coll) else super().item(base, key)
 
     def _box_item(self, box: Box, key: str | None) -> Values:
         facts = self.table(box.path).facts
@@ -553,13 +604,17 @@ class JavaScriptEvaluator(TypeReader):
         place = int(key)
         return self.value(box.path, expr.args[place]) if place < len(expr.args) else UNKNOWN
 
-    def _rest(self, base: Value, start: str) -> Values:  # noqa: ARG002
-        """`...rest` of an array: its order is kept only where it is a literal."""
-        return (base,) if isinstance(base, Box | Shape) else EXTERNAL if isinstance(base, Ext) else UNKNOWN
+    def _part(self, base: Value) -> Values:
+        """Some of a list's elements: which of them is not followed."""
+        if isinstance(base, Box):
+            return (Coll("list", (self.element(base),)),)
+        return (base,) if isinstance(base, Shape | Coll) else EXTERNAL if isinstance(base, Ext) else UNKNOWN
 
     def element(self, base: Value) -> Values:
         if isinstance(base, Shape):
             return self._shape_element(base)
+        if isinstance(base, Coll):
+            return base.args[0]
         if isinstance(base, Inst):
             return self._iterated(base)
         if isinstance(base, Box):
@@ -673,13 +728,14 @@ class JavaScriptEvaluator(TypeReader):
             return self.value(path, expr.args[0])
         if name in _PROMISE_METHODS and isinstance(receiver, Inst | Box | Class | Func | Module):
             return self._chained(path, expr, receiver, name)
-        is_list = isinstance(receiver, Shape) and receiver.type.name in (LIST, "()", MAP, GENERATOR)
-        if is_list or (isinstance(receiver, Box) and self._is_list(receiver)):
-            return self._collection_result(receiver, name)
-        return None
+        return self._collection_result(receiver, name) if self._is_collection(receiver) else None
 
-    def _is_list(self, box: Box) -> bool:
-        return self.table(box.path).facts.exprs[box.expr].op is Op.SEQUENCE
+    def _is_collection(self, value: Value) -> bool:
+        if isinstance(value, Box):
+            return self.table(value.path).facts.exprs[value.expr].op is Op.SEQUENCE
+        if isinstance(value, Shape):
+            return value.type.name in (LIST, "()", MAP, GENERATOR)
+        return isinstance(value, Coll)
 
     def _object_values(self, values: Values) -> Values:
         """Object.values(o), as something whose elements are o's values: o's own entries where it is a literal."""
@@ -712,10 +768,8 @@ class JavaScriptEvaluator(TypeReader):
             return (receiver,) if name in ("entries", "set") else EXTERNAL
         if name in _ELEMENT_RESULTS:
             return self.element(receiver)
-        if name == "slice" and isinstance(receiver, Box):
-            return (receiver,)
         if name in _SAME_RESULTS or name in ("values", "add"):
-            return (receiver,)
+            return self._part(receiver)
         return EXTERNAL
 
     def _generic_result(self, path: str, index: int, receiver: Inst, name: str) -> Values | None:
@@ -736,6 +790,8 @@ class JavaScriptEvaluator(TypeReader):
             return self._function_result(callee, path, index)
         if isinstance(callee, Shape) and callee.type.name == FUNCTION and callee.type.args:
             return self.typed_in(callee.path, callee.scope, callee.type.args[0], callee.env)
+        if isinstance(callee, Inst):
+            return self._made_by(callee)
         if isinstance(callee, Class) or index < 0:
             return UNKNOWN if not isinstance(callee, Ext) else EXTERNAL
         return super().call_result(callee, path, index)
@@ -751,6 +807,14 @@ class JavaScriptEvaluator(TypeReader):
                 return found
         values = self.returned(callee.path, callee.index)
         return values if index < 0 else self.substitute(values, callee, path, index)
+
+    def returned(self, path: str, index: int) -> Values:
+        definition = self.definition(path, index)
+        if definition.result is None and index in self.js(path).function_expr:
+            expected = self._expected_result(path, index)
+            if expected:
+                return expected
+        return super().returned(path, index)
 
     def _inferred(self, callee: Func, definition: Definition, path: str, call: int) -> Env:
         """A generic function's type parameters: written at the call, or the type of the argument that has them."""
@@ -792,6 +856,8 @@ class JavaScriptEvaluator(TypeReader):
         classes = self.new_classes(path, expr)
         if expr.type is not None and any(isinstance(value, Ext) for value in classes):
             return self.typed(path, expr.scope, expr.type) or EXTERNAL
+        if classes == (Ext("Set"),) and expr.args:
+            return self.value(path, expr.args[0])  # iterated, it gives the same elements
         return self._each(classes, self.instance_of)
 
     def eval_cast(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
@@ -830,6 +896,11 @@ class JavaScriptEvaluator(TypeReader):
         for value in self._expected(path, expr):
             if isinstance(value, Shape) and value.type.name == FUNCTION and place + 1 < len(value.type.args):
                 found += self.typed_in(value.path, value.scope, value.type.args[place + 1], value.env)
+            elif isinstance(value, Inst):
+                signature = self.call_signature(value, place)
+                if signature is not None and place < len(signature[1].params):
+                    declared = signature[1].params[place].type
+                    found += self.typed_in(value.path, signature[0], declared, self.env_of(value))
         return tuple(found)
 
     def _callback_param(self, path: str, call: int, position: int, place: int) -> Values | None:
@@ -842,12 +913,7 @@ class JavaScriptEvaluator(TypeReader):
         if callee.name == "then" and place == 0:
             awaited = tuple(value for value in receivers if isinstance(value, Inst | Box | Module | Shape))
             return awaited or None
-        lists = tuple(
-            value
-            for value in receivers
-            if (isinstance(value, Shape) and value.type.name in (LIST, "()", MAP))
-            or (isinstance(value, Box) and self._is_list(value))
-        )
+        lists = tuple(value for value in receivers if self._is_collection(value))
         if not lists:
             return None
         first = callee.name in _FIRST_IS_ELEMENT and place == 0

@@ -172,6 +172,10 @@ class JavaScript(Expressions):
             self._own_by_object(draft, node)
         return draft
 
+    def _define_signature(self, node: Node) -> Draft | None:
+        """What calling an object of an interface means; no symbol of its own."""
+        return self.draft(NodeKind.METHOD, "<call>", node, flags=NodeFlag.ANONYMOUS | NodeFlag.DECLARATION)
+
     def _define_field(self, node: Node) -> Draft | None:
         name = node.child_by_field_name("name") or node.child_by_field_name("property")
         if name is None or self.scope == MODULE_SCOPE:

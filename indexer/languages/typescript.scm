@@ -10,6 +10,7 @@
 (module) @def.namespace
 (class_body (method_signature) @def.method)
 (interface_body (method_signature) @def.method)
+(interface_body (call_signature) @def.signature)
 (abstract_method_signature) @def.method
 (public_field_definition) @def.field
 (interface_body (property_signature) @def.field)
