@@ -37,13 +37,32 @@ def predict(case: dict[str, Any], source: Path | None) -> list[list[Any]]:
         for scope, (target_path, target), rule, _ in resolver.call_sites(path):
             if case["language"] == "go" and facts[target_path].definitions[target].flags & NodeFlag.ABSTRACT:
                 continue  # the set names static callees only: an interface's method is none
-            edge = name(facts[path], scope), name(facts[target_path], target)
-            found[edge] = max(found.get(edge, 0.0), CONFIDENCE[rule])
+            if is_fixture(case) and named(facts[path], scope) < 0:
+                continue  # that set has no name for code outside functions
+            caller = name(facts[path], scope)
+            for index in (target, *constructed(case, facts[path], scope, facts[target_path], target)):
+                edge = caller, name(facts[target_path], index)
+                found[edge] = max(found.get(edge, 0.0), CONFIDENCE[rule])
     if case["language"] in ("c", "cpp"):
         found = through_macros(found, {name(item, index) for item in facts.values() for index in macros(item)})
     if "def_lines" in case:  # what the compiler saw; code that it left out by #if is not part of its truth
         found = {edge: confidence for edge, confidence in found.items() if set(edge) <= case["def_lines"].keys()}
     return [[caller, callee, confidence] for (caller, callee), confidence in sorted(found.items())]
+
+
+def is_fixture(case: dict[str, Any]) -> bool:
+    return str(case["case_id"]).startswith("codegraph_fx/")
+
+
+def constructed(case: dict[str, Any], facts: FileFacts, scope: int, target: FileFacts, index: int) -> list[int]:
+    """The fixtures name a construction by the class and by its constructor, a call of super only by the latter."""
+    definition = target.definitions[index]
+    is_constructor = definition.kind is NodeKind.CONSTRUCTOR or definition.name in ("__init__", "__construct")
+    if not is_fixture(case) or not is_constructor or definition.parent < 0:
+        return []
+    owner = facts.definitions[scope].parent if scope >= 0 else -1
+    parents = [base.name.rsplit(".", 1)[-1] for base in facts.definitions[owner].bases] if owner >= 0 else []
+    return [] if target.definitions[definition.parent].name in parents else [definition.parent]
 
 
 def macros(facts: FileFacts) -> list[int]:
@@ -99,7 +118,7 @@ def sources(case: dict[str, Any], source: Path | None) -> list[tuple[str, bytes]
 
 
 def namer(case: dict[str, Any]) -> Namer:
-    if case["case_id"].startswith("codegraph_fx/"):
+    if is_fixture(case):
         return file_and_symbol
     if case["language"] in ("javascript", "typescript"):
         return javascript_names(case)
