@@ -80,16 +80,16 @@ class DamagedError(Exception):
     """A blob does not have the content that was written."""
 
 
-def seal(content: bytes, *, compress: bool = False, flags: int = 0) -> bytes:
-    """Content with its checksum."""
-    crc = zlib.crc32(content)
+def seal(content: bytes, owner: bytes, *, compress: bool = False, flags: int = 0) -> bytes:
+    """Content with its checksum, which covers the owner's name too: a blob under another name is damage."""
+    crc = zlib.crc32(content, zlib.crc32(owner))
     if compress:
         flags |= _COMPRESSED
         content = zlib.compress(content, 1)
     return bytes((flags,)) + crc.to_bytes(4, "little") + content
 
 
-def unseal(blob: bytes) -> tuple[int, bytes]:
+def unseal(blob: bytes, owner: bytes) -> tuple[int, bytes]:
     """Flags and content; raises DamagedError."""
     if not isinstance(blob, bytes) or len(blob) < 5:
         raise DamagedError
@@ -99,23 +99,23 @@ def unseal(blob: bytes) -> tuple[int, bytes]:
             content = zlib.decompress(content)
         except zlib.error as error:
             raise DamagedError from error
-    if zlib.crc32(content) != crc:
+    if zlib.crc32(content, zlib.crc32(owner)) != crc:
         raise DamagedError
     return flags, content
 
 
-def pack(value: object, *, compress: bool = False) -> bytes:
+def pack(value: object, owner: bytes, *, compress: bool = False) -> bytes:
     """A value as checked bytes."""
     try:
-        return seal(msgspec.msgpack.encode(value), compress=compress)
+        return seal(msgspec.msgpack.encode(value), owner, compress=compress)
     except UnicodeEncodeError:
         shielded = _shield(msgspec.to_builtins(value, builtin_types=()))
-        return seal(msgspec.msgpack.encode(shielded), compress=compress, flags=_SHIELDED)
+        return seal(msgspec.msgpack.encode(shielded), owner, compress=compress, flags=_SHIELDED)
 
 
-def unpack(blob: bytes, decoder: msgspec.msgpack.Decoder[_T]) -> _T:
+def unpack(blob: bytes, owner: bytes, decoder: msgspec.msgpack.Decoder[_T]) -> _T:
     """Inverse of pack."""
-    flags, content = unseal(blob)
+    flags, content = unseal(blob, owner)
     try:
         if not flags & _SHIELDED:
             return decoder.decode(content)
@@ -123,6 +123,16 @@ def unpack(blob: bytes, decoder: msgspec.msgpack.Decoder[_T]) -> _T:
         return value
     except msgspec.MsgspecError as error:
         raise DamagedError from error
+
+
+def path_key(path: str) -> bytes:
+    """A path as the bytes that the file system knows it by."""
+    return path.encode("utf-8", "surrogateescape")
+
+
+def path_of(key: bytes) -> str:
+    """Inverse of path_key."""
+    return key.decode("utf-8", "surrogateescape")
 
 
 def _shield(value: Any) -> Any:
@@ -171,6 +181,7 @@ def encode_graph(path: str, language: str, graph: FileGraph) -> GraphBlobs:
     if len(position) != len(records):
         twice = Counter(record.node.id for record in records).most_common(1)[0][0]
         raise ValueError(f"{path}: node {twice} is there twice")
+    owner = path_key(path)
     edges, sites = _encode_edges(path, position, graph.edges)
     unresolved = sorted((call.source, call.lines, call.name) for call in graph.unresolved)
     summary = Summary(
@@ -179,12 +190,12 @@ def encode_graph(path: str, language: str, graph: FileGraph) -> GraphBlobs:
         unresolved=sum(len(call.lines) or 1 for call in graph.unresolved),
     )
     return GraphBlobs(
-        summary=pack(summary),
-        nodes=pack([_node_row(record.node, path, language) for record in records], compress=True),
+        summary=pack(summary, owner),
+        nodes=pack([_node_row(record.node, path, language) for record in records], owner, compress=True),
         edges=edges,
-        docs=pack([record.doc for record in records], compress=True),
+        docs=pack([record.doc for record in records], owner, compress=True),
         sites=sites,
-        unresolved=pack([(source, name, lines) for source, lines, name in unresolved], compress=True),
+        unresolved=pack([(source, name, lines) for source, lines, name in unresolved], owner, compress=True),
     )
 
 
@@ -200,7 +211,8 @@ def _encode_edges(path: str, position: Mapping[NodeId, int], edges: tuple[Edge, 
     table["rule"] = [edge.rule for edge in edges]
     order = np.lexsort((table["rule"], table["confidence"], table["target"], table["kind"], table["source"]))
     sites = [edges[index].lines for index in order.tolist()]
-    return seal(table[order].tobytes()), pack(sites, compress=True)
+    owner = path_key(path)
+    return seal(table[order].tobytes(), owner), pack(sites, owner, compress=True)
 
 
 def _node_row(node: CodeNode, path: str, language: str) -> _NodeRow:
@@ -237,13 +249,14 @@ def encode_record(record: FileRecord) -> bytes:
             record.flags,
             record.line_count,
             record.parse_errors,
-        )
+        ),
+        path_key(record.path),
     )
 
 
 def decode_record(path: str, blob: bytes) -> FileRecord:
     """Inverse of encode_record."""
-    row = unpack(blob, _file_row)
+    row = unpack(blob, path_key(path), _file_row)
     return FileRecord(
         path,
         row.language,
@@ -259,7 +272,7 @@ def decode_record(path: str, blob: bytes) -> FileRecord:
 
 def decode_nodes(path: str, language: str, blob: bytes) -> list[CodeNode]:
     """A file's nodes in line order."""
-    rows = unpack(blob, _node_rows)
+    rows = unpack(blob, path_key(path), _node_rows)
     own = {row.id: row.id for row in rows}  # parents are mostly nodes of the file: one string for both
     return [
         CodeNode(
@@ -280,26 +293,27 @@ def decode_nodes(path: str, language: str, blob: bytes) -> list[CodeNode]:
     ]
 
 
-def decode_edges(blob: bytes) -> np.ndarray[Any, Any]:
+def decode_edges(path: str, blob: bytes) -> np.ndarray[Any, Any]:
     """Rows of EDGE, sorted by source, kind and target."""
-    return np.frombuffer(unseal(blob)[1], dtype=EDGE)
+    return np.frombuffer(unseal(blob, path_key(path))[1], dtype=EDGE)
 
 
-def decode_summary(blob: bytes) -> Summary:
+def decode_summary(path: str, blob: bytes) -> Summary:
     """Counts alone, without reading what was counted."""
-    return unpack(blob, _summary)
+    return unpack(blob, path_key(path), _summary)
 
 
 def decode_graph(path: str, language: str, blobs: GraphBlobs, reads: bytes) -> FileGraph:
     """Inverse of encode_graph, in the stored order."""
     nodes = decode_nodes(path, language, blobs.nodes)
-    docs = unpack(blobs.docs, _strings)
-    sites = unpack(blobs.sites, _line_lists)
-    unresolved = unpack(blobs.unresolved, _unresolved_rows)
+    owner = path_key(path)
+    docs = unpack(blobs.docs, owner, _strings)
+    sites = unpack(blobs.sites, owner, _line_lists)
+    unresolved = unpack(blobs.unresolved, owner, _unresolved_rows)
     return FileGraph(
         nodes=tuple(NodeRecord(node, doc) for node, doc in zip(nodes, docs, strict=True)),
         edges=tuple(
-            _edge(nodes, row, lines) for row, lines in zip(decode_edges(blobs.edges).tolist(), sites, strict=True)
+            _edge(nodes, row, lines) for row, lines in zip(decode_edges(path, blobs.edges).tolist(), sites, strict=True)
         ),
         unresolved=tuple(Unresolved(row.source, row.name, row.lines) for row in unresolved),
         reads=reads,

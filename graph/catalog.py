@@ -45,6 +45,8 @@ from ctxsearch.graph.blobs import (
     encode_record,
     id_numbers,
     node_order,
+    path_key,
+    path_of,
     seal,
     unseal,
 )
@@ -121,19 +123,11 @@ CREATE TABLE detail(file INTEGER PRIMARY KEY, docs BLOB NOT NULL, sites BLOB NOT
 CREATE TABLE reads(file INTEGER PRIMARY KEY, data BLOB NOT NULL);
 CREATE TABLE facts(content_hash TEXT NOT NULL, language TEXT NOT NULL, extractor_version TEXT NOT NULL,
     generation INTEGER NOT NULL, data BLOB NOT NULL, UNIQUE(content_hash, language, extractor_version));
-CREATE TABLE skipped(path BLOB PRIMARY KEY, reason TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE removed(path BLOB PRIMARY KEY, generation INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE skipped(path BLOB PRIMARY KEY, reason BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE removed(path BLOB PRIMARY KEY, generation BLOB NOT NULL) WITHOUT ROWID;
 """
 _TABLES = frozenset({"meta", "file", "text", "graph", "detail", "reads", "facts", "skipped", "removed"})
 _PER_FILE_TABLES = ("text", "graph", "detail", "reads")
-
-
-def _path_key(path: str) -> bytes:
-    return path.encode("utf-8", "surrogateescape")
-
-
-def _path_of(key: bytes) -> str:
-    return key.decode("utf-8", "surrogateescape")
 
 
 def _row_checksum(path: bytes, changed: int, documents: int, record: bytes) -> int:
@@ -270,15 +264,18 @@ class Writer:
         self._db = connection
         self._base = generation
         self._visible = False
+        self._bare: set[str] = set()  # files that have no part of the graph yet
         self.generation = generation + 1  # what this transaction becomes, if it changes anything visible
 
     def put_file(self, record: FileRecord, text: str) -> None:
         """Add or update a file. A new stat of unchanged content is noted without making a change."""
         if not record.path:
             raise ValueError("a file needs a path")
-        key = _path_key(record.path)
+        key = path_key(record.path)
         old = self._file(key)
         same = old is not None and _content(decode_record(record.path, old[3])) == _content(record)
+        if old is None:
+            self._bare.add(record.path)
         if not same:
             self._visible = True
         changed, documents = (old[1], old[2]) if old is not None and same else (self.generation,) * 2
@@ -286,16 +283,17 @@ class Writer:
         if not same:
             self._db.execute(
                 "INSERT OR REPLACE INTO text SELECT key, ? FROM file WHERE path = ?",
-                (seal(text.encode("utf-8", "surrogatepass"), compress=True), key),
+                (seal(text.encode("utf-8", "surrogatepass"), key, compress=True), key),
             )
         self._db.execute("DELETE FROM skipped WHERE path = ?", (key,))
         self._db.execute("DELETE FROM removed WHERE path = ?", (key,))
 
     def put_facts(self, content_hash: str, language: str, extractor_version: str, data: bytes) -> None:
         """Remember what a content parses to. Not visible: a transaction of facts alone makes no generation."""
+        key = (content_hash, language, extractor_version)
         self._db.execute(
             "INSERT OR REPLACE INTO facts VALUES (?, ?, ?, ?, ?)",
-            (content_hash, language, extractor_version, self.generation, seal(data, compress=True)),
+            (*key, self.generation, seal(data, _facts_owner(key), compress=True)),
         )
 
     def replace(self, path: str, graph: FileGraph) -> None:
@@ -311,24 +309,26 @@ class Writer:
 
     def remove(self, path: str) -> None:
         """Forget a file, or a skipped path. Unknown paths are no error: removing is idempotent."""
-        key = _path_key(path)
+        key = path_key(path)
         if self._db.execute("DELETE FROM skipped WHERE path = ?", (key,)).rowcount:
             self._visible = True
+        self._bare.discard(path)
         row = self._file(key)
         if row is None or not path:
             return
         for table in _PER_FILE_TABLES:
             self._db.execute(f"DELETE FROM {table} WHERE file = ?", (row[0],))  # noqa: S608
         self._db.execute("DELETE FROM file WHERE key = ?", (row[0],))
-        self._db.execute("INSERT OR REPLACE INTO removed VALUES (?, ?)", (key, self.generation))
+        self._db.execute("INSERT OR REPLACE INTO removed VALUES (?, ?)", (key, _sealed_text(str(self.generation), key)))
         self._visible = True
 
     def put_skipped(self, path: str, reason: str) -> None:
         """Note that a path is not indexed, and why. A file that was indexed before must be removed first."""
-        key = _path_key(path)
+        key = path_key(path)
         old = self._db.execute("SELECT reason FROM skipped WHERE path = ?", (key,)).fetchone()
-        if old != (reason,):
-            self._db.execute("INSERT OR REPLACE INTO skipped VALUES (?, ?)", (key, reason))
+        sealed = _sealed_text(reason, key)
+        if old != (sealed,):
+            self._db.execute("INSERT OR REPLACE INTO skipped VALUES (?, ?)", (key, sealed))
             self._visible = True
 
     def set_meta(self, key: str, value: str) -> None:
@@ -341,7 +341,7 @@ class Writer:
     def collect_facts(self, older_than: int) -> int:
         """Drop facts that no present file uses and that were stored before a generation; how many went."""
         rows = self._db.execute("SELECT path, record FROM file").fetchall()
-        used = {decode_record("", record).content_hash for path, record in rows if path}
+        used = {decode_record(path_of(key), record).content_hash for key, record in rows if key}
         stale = [
             (rowid,)
             for rowid, content_hash in self._db.execute(
@@ -354,6 +354,8 @@ class Writer:
 
     def finish(self) -> int:
         """Called by `Catalog.write` before the commit: the generation that the transaction leaves."""
+        for path in sorted(self._bare):
+            self._replace(path, FileGraph())
         if not self._visible:
             return self._base
         _put_meta(self._db, "generation", str(self.generation))
@@ -372,10 +374,11 @@ class Writer:
         )
 
     def _replace(self, path: str, graph: FileGraph) -> None:
-        key = _path_key(path)
+        key = path_key(path)
         file = self._file(key)
         if file is None:
             raise ValueError(f"{path}: no such file in the catalog; put_file comes first")
+        self._bare.discard(path)
         rowid, changed, documents, record = file
         blobs = encode_graph(path, decode_record(path, record).language, graph)
         old = self._blobs(rowid)
@@ -395,7 +398,7 @@ class Writer:
             )
         if (changed, documents) != file[1:3]:
             self._store_file(rowid, key, changed, documents, record)
-        self._db.execute("INSERT OR REPLACE INTO reads VALUES (?, ?)", (rowid, seal(graph.reads, compress=True)))
+        self._db.execute("INSERT OR REPLACE INTO reads VALUES (?, ?)", (rowid, seal(graph.reads, key, compress=True)))
 
     def _blobs(self, rowid: int) -> GraphBlobs | None:
         row = self._db.execute(
@@ -427,13 +430,14 @@ class Snapshot:
     def file(self, path: str) -> FileRecord | None:
         """One file's record."""
         row = self._db.execute(
-            "SELECT path, changed, documents, record, checksum FROM file WHERE path = ?", (_path_key(path),)
+            "SELECT path, changed, documents, record, checksum FROM file WHERE path = ?", (path_key(path),)
         ).fetchone()
         return self._record(*row) if row and path else None
 
     def skipped(self) -> list[tuple[str, str]]:
         """(path, reason) of what was left out, by path."""
-        return sorted((_path_of(p), reason) for p, reason in self._db.execute("SELECT * FROM skipped"))
+        rows = self._db.execute("SELECT path, reason FROM skipped")
+        return sorted((path_of(key), self._text(key, sealed, "skipped")) for key, sealed in rows)
 
     def known_facts(self) -> set[FactsKey]:
         """The keys under which facts are stored."""
@@ -448,7 +452,7 @@ class Snapshot:
         if row is None:
             return None
         try:
-            return unseal(row[0])[1]
+            return unseal(row[0], _facts_owner((content_hash, language, extractor_version)))[1]
         except DamagedError:
             return None
 
@@ -464,10 +468,10 @@ class Snapshot:
     def reads(self) -> Iterator[tuple[str, bytes]]:
         """What each file's resolution looked up, by path."""
         for path, rowid in self._paths():
-            row = self._db.execute("SELECT data FROM reads WHERE file = ?", (rowid,)).fetchone()
-            if path and row:
+            if path:
+                row = self._db.execute("SELECT data FROM reads WHERE file = ?", (rowid,)).fetchone()
                 with self._decoding(f"reads of {path}"):
-                    content = unseal(row[0])[1]
+                    content = unseal(_present(row)[0], path_key(path))[1]
                 yield path, content
 
     def load_nodes(self) -> list[CodeNode]:
@@ -480,18 +484,18 @@ class Snapshot:
         return _edge_table(_Positions([node.id for node in nodes]), sources, columns)
 
     def graph_of(self, path: str) -> FileGraph | None:
-        """One file's part of the graph (SHARED: the nodes without a file), None if it has none."""
+        """One file's part of the graph (SHARED: the nodes without a file), None if there is no such file."""
         row = self._db.execute(
             "SELECT record, data, summary, nodes, edges, docs, sites, unresolved FROM file"
-            " JOIN graph ON graph.file = key JOIN detail ON detail.file = key JOIN reads ON reads.file = key"
-            " WHERE path = ?",
-            (_path_key(path),),
+            " LEFT JOIN graph ON graph.file = key LEFT JOIN detail ON detail.file = key"
+            " LEFT JOIN reads ON reads.file = key WHERE path = ?",
+            (path_key(path),),
         ).fetchone()
         if row is None:
             return None
         with self._decoding(f"graph of {path}"):
             language = decode_record(path, row[0]).language
-            return decode_graph(path, language, GraphBlobs(*row[2:]), unseal(row[1])[1])
+            return decode_graph(path, language, GraphBlobs(*row[2:]), unseal(row[1], path_key(path))[1])
 
     def edge_lines(self, source: CodeNode, target: NodeId, kind: EdgeKind) -> tuple[int, ...]:
         """The lines, in the source's file, of the sites that made an edge."""
@@ -514,22 +518,24 @@ class Snapshot:
         ).fetchall()
         for row in rows:
             self._record(*row)
-        removed = self._db.execute("SELECT path FROM removed WHERE generation > ?", (generation,))
+        removed = self._db.execute("SELECT path, generation FROM removed")
         return Changes(
-            changed=tuple(sorted(_path_of(row[0]) for row in rows)),
-            removed=tuple(sorted(_path_of(key) for (key,) in removed)),
-            documents=tuple(sorted(_path_of(row[0]) for row in rows if row[2] > generation)),
+            changed=tuple(sorted(path_of(row[0]) for row in rows)),
+            removed=tuple(
+                sorted(path_of(key) for key, sealed in removed if int(self._text(key, sealed, "removal")) > generation)
+            ),
+            documents=tuple(sorted(path_of(row[0]) for row in rows if row[2] > generation)),
         )
 
     def text(self, path: str) -> str | None:
         """A file's text as it was indexed."""
         row = self._db.execute(
-            "SELECT data FROM text JOIN file ON file = key WHERE path = ?", (_path_key(path),)
+            "SELECT data FROM file LEFT JOIN text ON file = key WHERE path = ?", (path_key(path),)
         ).fetchone()
-        if row is None:
+        if row is None or not path:
             return None
         with self._decoding(f"text of {path}"):
-            return unseal(row[0])[1].decode("utf-8", "surrogatepass")
+            return unseal(row[0], path_key(path))[1].decode("utf-8", "surrogatepass")
 
     def documents(self, paths: Iterable[str] | None = None) -> Iterator[tuple[str, tuple[NodeDocument, ...]]]:
         """Nodes with their text, file by file in path order; SHARED first. Anonymous nodes are left out."""
@@ -557,10 +563,12 @@ class Snapshot:
         nodes, edges = Counter[NodeKind](), Counter[EdgeKind]()
         unresolved, calls = Counter[str](), Counter[str]()
         owners = self._owners()
-        for rowid, blob in self._db.execute("SELECT file, summary FROM graph"):
+        rows = self._db.execute("SELECT file, summary FROM graph").fetchall()
+        self._check_complete(owners, (row[0] for row in rows))
+        for rowid, blob in rows:
             path, language = owners[rowid]
             with self._decoding(f"summary of {path}"):
-                summary = decode_summary(blob)
+                summary = decode_summary(path, blob)
             nodes.update(summary.nodes)
             edges.update(summary.edges)
             if path:
@@ -583,9 +591,7 @@ class Snapshot:
         problems = [str(row[0]) for row in self._db.execute("PRAGMA integrity_check") if row[0] != "ok"]
         if problems:
             return tuple(problems)
-        known = set()
         for record in self.files():
-            known.add(record.path)
             for read in (self.graph_of, self.text):
                 try:
                     read(record.path)
@@ -603,13 +609,13 @@ class Snapshot:
                     yield f"{path}: {edge.kind.name} edge from {edge.source} to the missing node {edge.target}"
 
     def _paths(self) -> list[tuple[str, int]]:
-        return sorted((_path_of(path), rowid) for path, rowid in self._db.execute("SELECT path, key FROM file"))
+        return sorted((path_of(path), rowid) for path, rowid in self._db.execute("SELECT path, key FROM file"))
 
     def _owners(self) -> dict[int, tuple[str, str]]:
         """Path and language by row."""
         owners = {}
         for rowid, key, record in self._db.execute("SELECT key, path, record FROM file"):
-            path = _path_of(key)
+            path = path_of(key)
             with self._decoding(f"record of {path}"):
                 owners[rowid] = path, decode_record(path, record).language
         return owners
@@ -619,11 +625,13 @@ class Snapshot:
         if self._loaded is None:
             nodes, sources, columns = list[CodeNode](), list[_Array](), list[_Array]()
             owners = self._owners()
-            for rowid, node_blob, edge_blob in self._db.execute("SELECT file, nodes, edges FROM graph"):
+            rows = self._db.execute("SELECT file, nodes, edges FROM graph").fetchall()
+            self._check_complete(owners, (row[0] for row in rows))
+            for rowid, node_blob, edge_blob in rows:
                 path, language = owners[rowid]
                 with self._decoding(f"graph of {path}"):
                     own = decode_nodes(path, language, node_blob)
-                    edges = decode_edges(edge_blob)
+                    edges = decode_edges(path, edge_blob)
                     if len(edges):
                         sources.append(id_numbers(node.id for node in own)[edges["source"]])
                         columns.append(edges)
@@ -632,8 +640,17 @@ class Snapshot:
             self._loaded = nodes, sources, columns
         return self._loaded
 
+    def _check_complete(self, owners: Mapping[int, object], rows: Iterable[int]) -> None:
+        """Every file has a part of the graph, if an empty one; a row that is missing was lost."""
+        if set(rows) != owners.keys():
+            raise CatalogCorruptError(self._path, "files and their graphs do not match")
+
+    def _text(self, key: bytes, sealed: bytes, what: str) -> str:
+        with self._decoding(f"{what} of {path_of(key)}"):
+            return unseal(sealed, key)[1].decode()
+
     def _record(self, key: bytes, changed: int, documents: int, record: bytes, checksum: int) -> FileRecord:
-        path = _path_of(key)
+        path = path_of(key)
         with self._decoding(f"record of {path}"):
             if _row_checksum(key, changed, documents, record) != checksum:
                 raise DamagedError
@@ -645,6 +662,20 @@ class Snapshot:
             yield
         except (DamagedError, ValueError, IndexError) as error:
             raise CatalogCorruptError(self._path, f"{what} is damaged") from error
+
+
+def _sealed_text(text: str, key: bytes) -> bytes:
+    return seal(text.encode(), key)
+
+
+def _facts_owner(key: FactsKey) -> bytes:
+    return "\0".join(key).encode()
+
+
+def _present(row: tuple[bytes, ...] | None) -> tuple[bytes, ...]:
+    if row is None:
+        raise DamagedError
+    return row
 
 
 def _content(record: FileRecord) -> tuple[object, ...]:
@@ -802,7 +833,7 @@ def _error(path: Path, error: sqlite3.Error) -> CatalogError:
 
 def _find_meta(connection: sqlite3.Connection, key: str) -> str | None:
     row = connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-    return None if row is None else unseal(row[0])[1].decode()
+    return None if row is None else unseal(row[0], key.encode())[1].decode()
 
 
 def _meta(connection: sqlite3.Connection, key: str) -> str:
@@ -813,4 +844,4 @@ def _meta(connection: sqlite3.Connection, key: str) -> str:
 
 
 def _put_meta(connection: sqlite3.Connection, key: str, value: str) -> None:
-    connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, seal(value.encode())))
+    connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, seal(value.encode(), key.encode())))

@@ -35,6 +35,8 @@ from ctxsearch.graph.walk import (
     strength_of,
 )
 
+__all__ = ["DEFAULT_LIMITS", "CodeGraph", "Found", "Hit", "Limits", "Link", "Path", "Traversal"]
+
 CALLER_KINDS = frozenset({EdgeKind.CALLS})
 DEPENDENCY_KINDS = frozenset({EdgeKind.CALLS, EdgeKind.IMPORTS, EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS, EdgeKind.USES})
 # Overriding is a class matter too: a subclass is affected by its base as an override is by what it overrides.

@@ -17,11 +17,11 @@ from ctxsearch.graph.graph import (
     DEPENDENCY_KINDS,
     IMPACT_KINDS,
     CodeGraph,
+    Limits,
     Traversal,
 )
 from ctxsearch.graph.model import CodeNode, Edge, EdgeKind, NodeFlag, NodeId, NodeKind, Rule, node_id
 from ctxsearch.graph.records import SHARED, FileGraph, NodeRecord
-from ctxsearch.graph.walk import Limits
 
 
 def make_node(name: str, path: str = "m.py", kind: NodeKind = NodeKind.FUNCTION, line: int = 1) -> CodeNode:
