@@ -132,6 +132,8 @@ def path_key(path: str) -> bytes:
 
 def path_of(key: bytes) -> str:
     """Inverse of path_key."""
+    if not isinstance(key, bytes):
+        raise DamagedError
     return key.decode("utf-8", "surrogateescape")
 
 

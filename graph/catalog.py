@@ -76,6 +76,8 @@ from ctxsearch.graph.records import (
 SCHEMA_VERSION = 1
 
 _APPLICATION_ID = 0x63747873  # "ctxs"; tells the file from other SQLite databases
+_MAGIC = b"SQLite format 3\0"
+_HEADER_SIZE = 512  # the smallest page there is
 _BUSY_SECONDS = 10.0  # longest wait for another connection's lock: recovery or a checkpoint, never a whole write
 
 
@@ -153,7 +155,8 @@ class Catalog:
             raise CatalogMissingError(path, "no such file; index the repository first")
         lock = None if read_only else _take_lock(path)
         try:
-            with _translated(path):
+            with _opening(path):
+                _check_header(path)
                 connection = _connect(path, read_only=read_only)
                 try:
                     if not read_only:
@@ -222,13 +225,16 @@ class Catalog:
     @contextlib.contextmanager
     def read(self) -> Iterator[Snapshot]:
         """A view of one generation that stays while writers commit. Use it in the thread that opened it."""
-        with _translated(self.path):
+        with _opening(self.path):
             connection = _connect(self.path, read_only=True)
-            try:
+        try:
+            with _opening(self.path):
                 connection.execute("BEGIN")
-                yield Snapshot(self.path, connection)
-            finally:
-                connection.close()
+                snapshot = Snapshot(self.path, connection)
+            with _translated(self.path):
+                yield snapshot
+        finally:
+            connection.close()
 
     def verify(self) -> tuple[str, ...]:
         """Read everything; one sentence per problem. Slow: for `doctor`."""
@@ -424,31 +430,31 @@ class Snapshot:
 
     def files(self) -> list[FileRecord]:
         """Every indexed file, by path."""
-        rows = self._db.execute("SELECT path, changed, documents, record, checksum FROM file").fetchall()
+        rows = self._all("SELECT path, changed, documents, record, checksum FROM file")
         return sorted((self._record(*row) for row in rows if row[0]), key=lambda record: record.path)
 
     def file(self, path: str) -> FileRecord | None:
         """One file's record."""
-        row = self._db.execute(
-            "SELECT path, changed, documents, record, checksum FROM file WHERE path = ?", (path_key(path),)
-        ).fetchone()
+        row = self._one("SELECT path, changed, documents, record, checksum FROM file WHERE path = ?", path_key(path))
         return self._record(*row) if row and path else None
 
     def skipped(self) -> list[tuple[str, str]]:
         """(path, reason) of what was left out, by path."""
-        rows = self._db.execute("SELECT path, reason FROM skipped")
-        return sorted((path_of(key), self._text(key, sealed, "skipped")) for key, sealed in rows)
+        rows = self._all("SELECT path, reason FROM skipped")
+        return sorted((self._path_of(key), self._text(key, sealed, "skipped")) for key, sealed in rows)
 
     def known_facts(self) -> set[FactsKey]:
         """The keys under which facts are stored."""
-        return set(self._db.execute("SELECT content_hash, language, extractor_version FROM facts"))
+        return set(self._all("SELECT content_hash, language, extractor_version FROM facts"))
 
     def facts(self, content_hash: str, language: str, extractor_version: str) -> bytes | None:
         """Facts of a content. Damaged ones count as absent: parsing again is the repair."""
-        row = self._db.execute(
+        row = self._one(
             "SELECT data FROM facts WHERE content_hash = ? AND language = ? AND extractor_version = ?",
-            (content_hash, language, extractor_version),
-        ).fetchone()
+            content_hash,
+            language,
+            extractor_version,
+        )
         if row is None:
             return None
         try:
@@ -469,7 +475,7 @@ class Snapshot:
         """What each file's resolution looked up, by path."""
         for path, rowid in self._paths():
             if path:
-                row = self._db.execute("SELECT data FROM reads WHERE file = ?", (rowid,)).fetchone()
+                row = self._one("SELECT data FROM reads WHERE file = ?", rowid)
                 with self._decoding(f"reads of {path}"):
                     content = unseal(_present(row)[0], path_key(path))[1]
                 yield path, content
@@ -485,12 +491,12 @@ class Snapshot:
 
     def graph_of(self, path: str) -> FileGraph | None:
         """One file's part of the graph (SHARED: the nodes without a file), None if there is no such file."""
-        row = self._db.execute(
+        row = self._one(
             "SELECT record, data, summary, nodes, edges, docs, sites, unresolved FROM file"
             " LEFT JOIN graph ON graph.file = key LEFT JOIN detail ON detail.file = key"
             " LEFT JOIN reads ON reads.file = key WHERE path = ?",
-            (path_key(path),),
-        ).fetchone()
+            path_key(path),
+        )
         if row is None:
             return None
         with self._decoding(f"graph of {path}"):
@@ -513,25 +519,25 @@ class Snapshot:
         """What to do again for something that was derived from an earlier generation (0: everything)."""
         if not 0 <= generation <= self.generation:
             raise UnknownGenerationError(self._path, f"generation {generation} is not one of 0..{self.generation}")
-        rows = self._db.execute(
-            "SELECT path, changed, documents, record, checksum FROM file WHERE changed > ?", (generation,)
-        ).fetchall()
+        rows = self._all("SELECT path, changed, documents, record, checksum FROM file WHERE changed > ?", generation)
         for row in rows:
             self._record(*row)
-        removed = self._db.execute("SELECT path, generation FROM removed")
+        removed = self._all("SELECT path, generation FROM removed")
         return Changes(
-            changed=tuple(sorted(path_of(row[0]) for row in rows)),
+            changed=tuple(sorted(self._path_of(row[0]) for row in rows)),
             removed=tuple(
-                sorted(path_of(key) for key, sealed in removed if int(self._text(key, sealed, "removal")) > generation)
+                sorted(
+                    self._path_of(key)
+                    for key, sealed in removed
+                    if int(self._text(key, sealed, "removal")) > generation
+                )
             ),
-            documents=tuple(sorted(path_of(row[0]) for row in rows if row[2] > generation)),
+            documents=tuple(sorted(self._path_of(row[0]) for row in rows if row[2] > generation)),
         )
 
     def text(self, path: str) -> str | None:
         """A file's text as it was indexed."""
-        row = self._db.execute(
-            "SELECT data FROM file LEFT JOIN text ON file = key WHERE path = ?", (path_key(path),)
-        ).fetchone()
+        row = self._one("SELECT data FROM file LEFT JOIN text ON file = key WHERE path = ?", path_key(path))
         if row is None or not path:
             return None
         with self._decoding(f"text of {path}"):
@@ -563,7 +569,7 @@ class Snapshot:
         nodes, edges = Counter[NodeKind](), Counter[EdgeKind]()
         unresolved, calls = Counter[str](), Counter[str]()
         owners = self._owners()
-        rows = self._db.execute("SELECT file, summary FROM graph").fetchall()
+        rows = self._all("SELECT file, summary FROM graph")
         self._check_complete(owners, (row[0] for row in rows))
         for rowid, blob in rows:
             path, language = owners[rowid]
@@ -588,7 +594,7 @@ class Snapshot:
 
     def problems(self) -> tuple[str, ...]:
         """Everything that is wrong with this generation, read in full."""
-        problems = [str(row[0]) for row in self._db.execute("PRAGMA integrity_check") if row[0] != "ok"]
+        problems = [str(row[0]) for row in self._all("PRAGMA integrity_check") if row[0] != "ok"]
         if problems:
             return tuple(problems)
         for record in self.files():
@@ -609,13 +615,13 @@ class Snapshot:
                     yield f"{path}: {edge.kind.name} edge from {edge.source} to the missing node {edge.target}"
 
     def _paths(self) -> list[tuple[str, int]]:
-        return sorted((path_of(path), rowid) for path, rowid in self._db.execute("SELECT path, key FROM file"))
+        return sorted((self._path_of(key), rowid) for key, rowid in self._all("SELECT path, key FROM file"))
 
     def _owners(self) -> dict[int, tuple[str, str]]:
         """Path and language by row."""
         owners = {}
-        for rowid, key, record in self._db.execute("SELECT key, path, record FROM file"):
-            path = path_of(key)
+        for rowid, key, record in self._all("SELECT key, path, record FROM file"):
+            path = self._path_of(key)
             with self._decoding(f"record of {path}"):
                 owners[rowid] = path, decode_record(path, record).language
         return owners
@@ -625,7 +631,7 @@ class Snapshot:
         if self._loaded is None:
             nodes, sources, columns = list[CodeNode](), list[_Array](), list[_Array]()
             owners = self._owners()
-            rows = self._db.execute("SELECT file, nodes, edges FROM graph").fetchall()
+            rows = self._all("SELECT file, nodes, edges FROM graph")
             self._check_complete(owners, (row[0] for row in rows))
             for rowid, node_blob, edge_blob in rows:
                 path, language = owners[rowid]
@@ -640,17 +646,29 @@ class Snapshot:
             self._loaded = nodes, sources, columns
         return self._loaded
 
+    def _all(self, query: str, *values: object) -> list[Any]:
+        with _translated(self._path):
+            return self._db.execute(query, values).fetchall()
+
+    def _one(self, query: str, *values: object) -> Any:
+        with _translated(self._path):
+            return self._db.execute(query, values).fetchone()
+
+    def _path_of(self, key: bytes) -> str:
+        with self._decoding("a path"):
+            return path_of(key)
+
     def _check_complete(self, owners: Mapping[int, object], rows: Iterable[int]) -> None:
         """Every file has a part of the graph, if an empty one; a row that is missing was lost."""
         if set(rows) != owners.keys():
             raise CatalogCorruptError(self._path, "files and their graphs do not match")
 
     def _text(self, key: bytes, sealed: bytes, what: str) -> str:
-        with self._decoding(f"{what} of {path_of(key)}"):
+        with self._decoding(f"{what} of {self._path_of(key)}"):
             return unseal(sealed, key)[1].decode()
 
     def _record(self, key: bytes, changed: int, documents: int, record: bytes, checksum: int) -> FileRecord:
-        path = path_of(key)
+        path = self._path_of(key)
         with self._decoding(f"record of {path}"):
             if _row_checksum(key, changed, documents, record) != checksum:
                 raise DamagedError
@@ -660,7 +678,7 @@ class Snapshot:
     def _decoding(self, what: str) -> Iterator[None]:
         try:
             yield
-        except (DamagedError, ValueError, IndexError) as error:
+        except (DamagedError, ValueError, IndexError, TypeError) as error:
             raise CatalogCorruptError(self._path, f"{what} is damaged") from error
 
 
@@ -785,6 +803,15 @@ def _check(path: Path, connection: sqlite3.Connection, *, read_only: bool) -> No
         _check_length(path, connection)
 
 
+def _check_header(path: Path) -> None:
+    """SQLite would take the first bytes of a truncated file for an empty database, and start anew in silence."""
+    if path.exists() and path.stat().st_size:
+        with path.open("rb") as file:
+            header = file.read(_HEADER_SIZE)
+        if len(header) < _HEADER_SIZE or not header.startswith(_MAGIC):
+            raise CatalogCorruptError(path, "not a database, or only its first bytes")
+
+
 def _check_length(path: Path, connection: sqlite3.Connection) -> None:
     """A truncated file is found here rather than when its last page is first read."""
     pages = connection.execute("PRAGMA page_count").fetchone()[0]
@@ -815,6 +842,16 @@ def _translated(path: Path) -> Iterator[None]:
         raise CatalogCorruptError(path, "a stored value is damaged") from error
     except sqlite3.Error as error:
         raise _error(path, error) from error
+
+
+@contextlib.contextmanager
+def _opening(path: Path) -> Iterator[None]:
+    """The same while the schema is first read: a damaged one may not even give a readable message."""
+    try:
+        with _translated(path):
+            yield
+    except UnicodeDecodeError as error:
+        raise CatalogCorruptError(path, "the schema is damaged") from error
 
 
 def _error(path: Path, error: sqlite3.Error) -> CatalogError:
