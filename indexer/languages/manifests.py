@@ -7,6 +7,7 @@ A manifest's facts are its settings as exports (name = key, local = value) and t
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Iterator
 
 from ctxsearch.graph.facts import Export, FileFacts
@@ -25,8 +26,25 @@ def go_mod(text: str) -> Settings:
         yield "name", found.group(1)
 
 
+def cargo_toml(text: str) -> Settings:
+    """The crate that a directory holds, as code spells it, and where its library's root is."""
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return
+    package, library = content.get("package"), content.get("lib")
+    if isinstance(package, dict) and isinstance(package.get("name"), str):
+        name = package["name"]
+        if isinstance(library, dict) and isinstance(library.get("name"), str):
+            name = library["name"]
+        yield "name", name.replace("-", "_")
+    if isinstance(library, dict) and isinstance(library.get("path"), str):
+        yield "lib", library["path"]
+
+
 MANIFESTS: dict[str, tuple[str, Callable[[str], Settings]]] = {
     "go.mod": ("gomod", go_mod),
+    "Cargo.toml": ("toml", cargo_toml),
     "package.json": ("json", package_json),
     "tsconfig.json": ("json", tsconfig),
     "jsconfig.json": ("json", tsconfig),

@@ -1,0 +1,704 @@
+"""Rust: paths through crates and modules, methods of impl blocks, traits, and the types that std wraps around ours."""
+
+from __future__ import annotations
+
+from ctxsearch.graph.facts import MODULE_SCOPE, Definition, Expr, Import, Op, ParamKind, Type
+from ctxsearch.graph.model import CALLABLE_KINDS, NodeFlag, NodeKind, Rule
+from ctxsearch.graph.resolve.evaluate import Evaluator
+from ctxsearch.graph.resolve.tables import CLASS_LIKE
+from ctxsearch.graph.resolve.values import (
+    EXTERNAL,
+    UNKNOWN,
+    Box,
+    Class,
+    Ext,
+    Func,
+    Inst,
+    Module,
+    Package,
+    Value,
+    Values,
+)
+
+Place = tuple[str, int]
+DEREF = frozenset({"Box", "Rc", "Arc", "Ref", "RefMut", "Cow", "Pin", "MutexGuard", "RwLockReadGuard", "ManuallyDrop"})
+SAME = frozenset(
+    [
+        "as_ref",
+        "as_mut",
+        "as_deref",
+        "as_deref_mut",
+        "iter",
+        "iter_mut",
+        "into_iter",
+        "clone",
+        "cloned",
+        "copied",
+        "to_owned",
+        "borrow",
+        "borrow_mut",
+        "by_ref",
+        "take",
+        "or",
+        "or_else",
+        "filter",
+        "skip",
+        "rev",
+        "chain",
+        "peekable",
+        "as_slice",
+        "to_vec",
+        "drain",
+        "inspect",
+        "map_err",
+        "ok",
+        "ok_or",
+        "ok_or_else",
+        "lock",
+        "read",
+        "write",
+        "get",
+        "get_mut",
+        "first",
+        "last",
+        "next",
+        "pop",
+        "pop_front",
+        "pop_back",
+        "peek",
+        "values",
+        "entry",
+        "collect",
+        "into",
+        "as_pin_mut",
+    ]
+)
+INNER = frozenset(
+    [
+        "unwrap",
+        "expect",
+        "unwrap_or",
+        "unwrap_or_default",
+        "unwrap_or_else",
+        "into_inner",
+        "get_or_insert_with",
+        "or_insert",
+    ]
+)
+PRIMITIVES = frozenset(
+    [
+        "i8",
+        "i16",
+        "i32",
+        "i64",
+        "i128",
+        "isize",
+        "u8",
+        "u16",
+        "u32",
+        "u64",
+        "u128",
+        "usize",
+        "f32",
+        "f64",
+        "bool",
+        "char",
+        "str",
+        "String",
+        "Vec",
+        "Option",
+        "Result",
+        "Some",
+        "None",
+        "Ok",
+        "Err",
+        "Box",
+        "Default",
+        "Clone",
+        "Copy",
+        "Drop",
+        "Fn",
+        "FnMut",
+        "FnOnce",
+        "Iterator",
+        "From",
+        "Into",
+        "ToString",
+        "Send",
+        "Sync",
+        "Sized",
+        "drop",
+        "std",
+        "core",
+        "alloc",
+    ]
+)
+STD_METHODS = frozenset(
+    [
+        "new",
+        "default",
+        "clone",
+        "into",
+        "from",
+        "iter",
+        "next",
+        "len",
+        "push",
+        "pop",
+        "insert",
+        "get",
+        "get_mut",
+        "remove",
+        "contains",
+        "unwrap",
+        "expect",
+        "map",
+        "and_then",
+        "ok",
+        "err",
+        "is_some",
+        "is_none",
+        "is_ok",
+        "is_err",
+        "as_ref",
+        "as_mut",
+        "as_str",
+        "to_string",
+        "to_owned",
+        "fmt",
+        "eq",
+        "cmp",
+        "partial_cmp",
+        "hash",
+        "drop",
+        "deref",
+        "deref_mut",
+        "borrow",
+        "borrow_mut",
+        "index",
+        "add",
+        "sub",
+        "mul",
+        "div",
+        "neg",
+        "not",
+        "write",
+        "read",
+        "flush",
+        "send",
+        "recv",
+        "lock",
+        "try_lock",
+        "poll",
+        "wake",
+        "join",
+        "spawn",
+        "collect",
+        "filter",
+        "fold",
+        "extend",
+        "split",
+        "trim",
+        "parse",
+        "chars",
+        "bytes",
+        "lines",
+        "is_empty",
+        "clear",
+        "take",
+        "replace",
+        "set",
+        "min",
+        "max",
+        "abs",
+        "first",
+        "last",
+        "sort",
+        "iter_mut",
+        "into_iter",
+        "start",
+        "end",
+        "stop",
+        "run",
+        "close",
+        "open",
+        "build",
+    ]
+)
+
+
+class RustEvaluator(Evaluator):
+    """Rust's rules. An inline module is a Package named "path\\0definition index"."""
+
+    language = "rust"
+    classes_are_called = False
+    flow_sensitive = False
+
+    # -- names
+
+    def lookup(self, path: str, scope: int, name: str, at: int) -> Values:
+        if name.endswith("!"):
+            return self._macro(path, name[:-1])
+        if name in ("Self", "self", "crate", "super"):
+            found = self._keyword(path, scope, name)
+            if found is not None:
+                return found
+        definitions = self.table(path).facts.definitions
+        inner = scope
+        while inner >= 0 and definitions[inner].kind is not NodeKind.MODULE:
+            found = self.in_function(path, inner, name, at if inner == scope else -1)
+            if found is not None:
+                return found
+            found = self._type_parameter(path, definitions[inner], name)
+            if found is not None:
+                return found
+            inner = definitions[inner].parent
+        found = self.in_mod(path, inner, name)
+        return found if found is not None else self.global_name(path, name)
+
+    def _keyword(self, path: str, scope: int, name: str) -> Values | None:
+        if name == "self":
+            found = self._receiver_param(path, scope)
+            return found if found is not None else self._module_value(path, self._mod_of(path, scope))
+        if name == "Self":
+            return self._self_class(path, scope)
+        if name == "crate":
+            root = self._crate_root(path)
+            return (Module(root),) if root is not None else EXTERNAL
+        return self._parent(path, self._mod_of(path, scope))
+
+    def _receiver_param(self, path: str, scope: int) -> Values | None:
+        definitions = self.table(path).facts.definitions
+        while scope >= 0:
+            if any(param.kind is ParamKind.RECEIVER for param in definitions[scope].params):
+                return self._each(self._self_class(path, scope), self.instance_of)
+            scope = definitions[scope].parent
+        return None
+
+    def _self_class(self, path: str, scope: int) -> Values:
+        """The type of the impl block or trait around a scope."""
+        table = self.table(path)
+        while scope >= 0:
+            definition = table.facts.definitions[scope]
+            if definition.receiver is not None:
+                return self.type_classes(path, definition.parent, definition.receiver)
+            if definition.kind in CLASS_LIKE:
+                return (Class(path, scope),)
+            scope = definition.parent
+        return UNKNOWN
+
+    def _type_parameter(self, path: str, definition: Definition, name: str) -> Values | None:
+        for param in definition.type_params:
+            if param.name == name:
+                found = self.type_classes(path, definition.parent, param.type) if param.type is not None else UNKNOWN
+                return found or EXTERNAL
+        return None
+
+    def in_mod(self, path: str, scope: int, name: str) -> Values | None:
+        """A name of a module: its items, what it imports, then its glob imports."""
+        bound = self._items(path, scope, name)
+        if bound is not None:
+            return bound
+        table = self.table(path)
+        for index in table.stars.get(scope, ()):
+            found = self.star_member(path, table.facts.imports[index], name)
+            if found:
+                return found
+        return None
+
+    def _items(self, path: str, scope: int, name: str) -> Values | None:
+        table = self.table(path)
+        defs = [
+            index
+            for index in table.defs.get(scope, {}).get(name, ())
+            if table.facts.definitions[index].receiver is None
+            and table.facts.definitions[index].kind is not NodeKind.MACRO
+        ]
+        imports = table.imports.get(scope, {}).get(name, ())
+        if not defs and not imports:
+            return None
+        found: list[Value] = []
+        for index in defs:
+            found += self._guarded(path, ("d", path, index), _Later(self, path, index))
+        if not found:
+            for index in imports:
+                found += self.imported(path, table.facts.imports[index])
+        return tuple(found)
+
+    def definition_value(self, path: str, index: int) -> Values:
+        definition = self.definition(path, index)
+        if definition.kind is NodeKind.MODULE:
+            return (Package(f"{path}\0{index}"),)
+        if definition.kind is NodeKind.VARIABLE and definition.flags & NodeFlag.STATIC:
+            return (Class(path, definition.parent),)  # a variant makes an instance of its enum
+        return super().definition_value(path, index)
+
+    def global_name(self, path: str, name: str) -> Values:
+        if name in PRIMITIVES:
+            return (Ext(name),)
+        crate = self._workspace_crate(name)
+        if crate is not None:
+            return (Module(crate),)
+        return UNKNOWN if name[:1].islower() and "_" not in name and len(name) < 3 else self._unknown(path, name)
+
+    def _unknown(self, path: str, name: str) -> Values:  # noqa: ARG002
+        """A name that nothing here declares comes from a macro or a prelude: external for types, unknown for values."""
+        return (Ext(name),) if name[:1].isupper() else UNKNOWN
+
+    def _macro(self, path: str, name: str) -> Values:
+        found = [
+            place
+            for place in self.world.named("rust", name)
+            if self.table(place[0]).facts.definitions[place[1]].kind is NodeKind.MACRO
+        ]
+        same = [place for place in found if _crate_directory(place[0]) == _crate_directory(path)] or found
+        if len(same) == 1:
+            return (Func(*same[0]),)
+        return (Ext(f"{name}!"),)
+
+    # -- crates and modules
+
+    def _crate_root(self, path: str) -> str | None:
+        """lib.rs or main.rs of the crate that a file belongs to."""
+        directory = path.rpartition("/")[0]
+        while True:
+            for name in ("lib.rs", "main.rs"):
+                candidate = f"{directory}/{name}" if directory else name
+                if self.world.exists(candidate):
+                    return candidate
+            if not directory:
+                return path if self.world.exists(path) else None
+            if directory.rsplit("/", 1)[-1] in ("tests", "examples", "benches", "bin"):
+                return path
+            directory = directory.rpartition("/")[0]
+
+    def _workspace_crate(self, name: str) -> str | None:
+        for manifest in self.world.package_files("toml", name):
+            directory = manifest.rpartition("/")[0]
+            for candidate in ("src/lib.rs", "lib.rs"):
+                root = f"{directory}/{candidate}" if directory else candidate
+                if self.world.exists(root):
+                    return root
+        return None
+
+    def _mod_of(self, path: str, scope: int) -> int:
+        """The inline module around a scope, or MODULE_SCOPE."""
+        definitions = self.table(path).facts.definitions
+        while scope >= 0 and definitions[scope].kind is not NodeKind.MODULE:
+            scope = definitions[scope].parent
+        return scope
+
+    def _module_value(self, path: str, scope: int) -> Values:
+        return (Module(path),) if scope < 0 else (Package(f"{path}\0{scope}"),)
+
+    def _parent(self, path: str, scope: int) -> Values:
+        """The module around a module."""
+        if scope >= 0:
+            return self._module_value(path, self._mod_of(path, self.table(path).facts.definitions[scope].parent))
+        directory, _, filename = path.rpartition("/")
+        if filename == "mod.rs":
+            directory = directory.rpartition("/")[0]
+        elif filename in ("lib.rs", "main.rs"):
+            return UNKNOWN
+        for candidate in (f"{directory}/mod.rs", f"{directory}.rs", f"{directory}/lib.rs", f"{directory}/main.rs"):
+            if self.world.exists(candidate.lstrip("/")) and candidate.lstrip("/") != path:
+                return (Module(candidate.lstrip("/")),)
+        return UNKNOWN
+
+    def _child(self, path: str, scope: int, name: str) -> Values:
+        """The file of `mod name;`."""
+        directory, _, filename = path.rpartition("/")
+        stem = filename.removesuffix(".rs")
+        base = directory if stem in ("mod", "lib", "main") else f"{directory}/{stem}".lstrip("/")
+        if scope >= 0:
+            base = f"{base}/{self.table(path).facts.definitions[scope].name}"
+        for candidate in (f"{base}/{name}.rs", f"{base}/{name}/mod.rs", f"{directory}/{name}.rs"):
+            if self.world.exists(candidate.lstrip("/")):
+                return (Module(candidate.lstrip("/")),)
+        return UNKNOWN
+
+    def import_modules(self, path: str, item: Import) -> Values:
+        if item.kind == "mod":
+            return self._child(path, item.scope, item.module) or EXTERNAL
+        if not item.module:
+            return UNKNOWN
+        first, *rest = item.module.split("::")
+        found = self._first_segment(path, item.scope, first, item)
+        for segment in rest:
+            found = self._parents(found) if segment == "super" else self.members(found, segment)
+        return found or EXTERNAL
+
+    def _first_segment(self, path: str, scope: int, name: str, item: Import) -> Values:
+        if name in ("crate", "self", "super"):
+            return self._keyword(path, self._mod_of(path, scope), name) or UNKNOWN
+        inner = self._mod_of(path, scope)
+        if item.alias != name:
+            found = self._items(path, inner, name)
+            if found:
+                return found
+        else:
+            table = self.table(path)
+            mods = [i for i in table.imports.get(inner, {}).get(name, ()) if table.facts.imports[i].kind == "mod"]
+            defs = table.defs.get(inner, {}).get(name, ())
+            if mods:
+                return self.imported(path, table.facts.imports[mods[0]])
+            if defs:
+                return self.definition_value(path, defs[0])
+        crate = self._workspace_crate(name)
+        return (Module(crate),) if crate is not None else (Ext(name),)
+
+    def _parents(self, values: Values) -> Values:
+        found: list[Value] = []
+        for value in values:
+            if isinstance(value, Module):
+                found += self._parent(value.path, MODULE_SCOPE)
+            elif isinstance(value, Package):
+                path, scope = _inline(value)
+                found += self._parent(path, scope)
+        return tuple(found)
+
+    def import_values(self, path: str, item: Import) -> Values:
+        if item.kind == "mod":
+            return self.import_modules(path, item)
+        if not item.module:  # use name;
+            return self._first_segment(path, item.scope, item.name, item)
+        if item.name == "super":
+            return self._parents(self.import_modules(path, item))
+        found = self.members(self.import_modules(path, item), item.name)
+        return found or EXTERNAL
+
+    def exported(self, path: str, name: str) -> Values:
+        self.world.record("name", path, "*")
+        if name == "super":
+            return self._parent(path, MODULE_SCOPE)
+        if name == "self":
+            return (Module(path),)
+        found = self.in_mod(path, MODULE_SCOPE, name)
+        return found if found is not None else UNKNOWN
+
+    def package_member(self, package: Package, name: str) -> Values:
+        path, scope = _inline(package)
+        if name == "super":
+            return self._parent(path, scope)
+        self.touch(path, scope)
+        return self._guarded(path, ("inline", path, scope, name), _InMod(self, path, scope, name))
+
+    # -- members
+
+    def own_member(self, path: str, index: int, name: str, seen_as: Inst | Class | None) -> Values | None:
+        found = super().own_member(path, index, name, seen_as)
+        if found is not None:
+            return found
+        methods = tuple(Func(*place) for place in self._methods(path, index, name))
+        return methods or None
+
+    def _methods(self, path: str, index: int, name: str) -> list[Place]:
+        """Methods of that name in impl blocks of the type, wherever they stand; inherent ones first."""
+        owner = self.table(path).facts.definitions[index].name
+        found = [
+            place
+            for place in self.world.named("rust", name)
+            if self._receiver_name(place) == owner and self._belongs(place, path, index)
+        ]
+        inherent = [place for place in found if not self.table(place[0]).facts.definitions[place[1]].implements]
+        return inherent or found
+
+    def _receiver_name(self, place: Place) -> str:
+        receiver = self.table(place[0]).facts.definitions[place[1]].receiver
+        return receiver.name.rsplit(".", 1)[-1] if receiver is not None else ""
+
+    def _belongs(self, place: Place, path: str, index: int) -> bool:
+        definition = self.definition(*place)
+        assert definition.receiver is not None
+        classes = self._guarded(
+            place[0], ("impl", *place), _Receiver(self, place[0], definition.parent, definition.receiver)
+        )
+        return any(isinstance(value, Class) and (value.path, value.index) == (path, index) for value in classes)
+
+    def member(self, base: Value, name: str) -> Values:
+        if isinstance(base, Ext):
+            last = base.name.rsplit(".", 1)[-1]
+            if last in DEREF and base.args and base.args[0] and not is_own(base, name):
+                return self.members(base.args[0], name)
+            return (Ext(f"{base.name}.{name}" if base.name else "", base.args),)
+        return super().member(base, name)
+
+    def ancestry(self, path: str, index: int) -> list[Class | Ext]:
+        """Traits the type implements in its own file lend their default methods; derives add nothing of ours."""
+        return [owner for owner in super().ancestry(path, index) if isinstance(owner, Class)]
+
+    # -- values of std's wrappers
+
+    def type_instances(self, path: str, scope: int, declared: Type) -> Values:
+        if declared.name in ("[]", "()", "->"):
+            return (Ext(declared.name, tuple(self.typed(path, scope, arg) for arg in declared.args)),)
+        if declared.args:
+            classes = self.type_classes(path, scope, declared)
+            if classes and all(isinstance(value, Ext) for value in classes):
+                args = tuple(self.typed(path, scope, arg) for arg in declared.args)
+                return args[0] or EXTERNAL if declared.name in DEREF else (Ext(declared.name, args),)
+        return super().type_instances(path, scope, declared)
+
+    def call_result(self, callee: Value, path: str, index: int) -> Values:
+        if isinstance(callee, Ext):
+            name = callee.name.rsplit(".", 1)[-1]
+            if name in INNER and callee.args:
+                return callee.args[0] or EXTERNAL
+            if name in SAME and callee.args:
+                return (Ext(callee.name.rpartition(".")[0], callee.args),)
+            if callee.name in (
+                "Some",
+                "Ok",
+                "Box.new",
+                "Rc.new",
+                "Arc.new",
+                "Pin.new",
+                "RefCell.new",
+                "Mutex.new",
+                "Box.pin",
+            ):
+                return self._wrapped(callee, path, index)
+            if callee.name == "->" and callee.args:
+                return callee.args[0]
+        return super().call_result(callee, path, index)
+
+    def _wrapped(self, callee: Ext, path: str, index: int) -> Values:
+        args = self.table(path).facts.exprs[index].args
+        inner = self.value(path, args[0]) if args else UNKNOWN
+        owner = callee.name.split(".")[0]
+        if owner in DEREF:
+            return inner or EXTERNAL
+        return (Ext({"Some": "Option", "Ok": "Result"}.get(owner, owner), (inner,)),)
+
+    def eval_enter(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
+        """value? and the x of Some(x), Ok(x): what is inside."""
+
+        def inside(value: Value) -> Values:
+            if isinstance(value, Ext):
+                place = 1 if expr.name == "Err" else 0
+                return value.args[place] if len(value.args) > place and value.args[place] else EXTERNAL
+            return (value,)
+
+        return self._each(self.value(path, expr.base), inside)
+
+    def eval_index(self, path: str, index: int, expr: Expr) -> Values:
+        if expr.name == "variant":
+            return self._payload(path, expr)
+        return super().eval_index(path, index, expr)
+
+    def _payload(self, path: str, expr: Expr) -> Values:
+        """The place-th value inside a variant that a pattern names."""
+        facts = self.table(path).facts
+        item = facts.exprs[expr.base]
+        owners = self.value(path, item.base) if item.op is Op.MEMBER else UNKNOWN
+        for owner in owners:
+            if isinstance(owner, Class):
+                table = self.table(owner.path)
+                self.touch(owner.path, owner.index)
+                for variant in table.defs.get(owner.index, {}).get(item.name, ()):
+                    params = table.facts.definitions[variant].params
+                    place = int(expr.text or 0)
+                    if place < len(params):
+                        return self.typed(owner.path, owner.index, params[place].type)
+        return UNKNOWN
+
+    def item(self, base: Value, key: str | None) -> Values:
+        if isinstance(base, Ext) and base.args:
+            if base.name == "()":
+                place = int(key) if key is not None and key.isdigit() else len(base.args)
+                return base.args[place] if place < len(base.args) else UNKNOWN
+            return base.args[-1] or EXTERNAL
+        if isinstance(base, Box):
+            return super().item(base, key)
+        return super().item(base, key)
+
+    def element(self, base: Value) -> Values:
+        if isinstance(base, Ext) and base.args:
+            return base.args[-1] or EXTERNAL
+        return super().element(base)
+
+    # -- the last resort
+
+    def guess(self, path: str, index: int, expr: Expr) -> list[Place]:  # noqa: ARG002
+        """A method that only one type of the crate has, and std has not."""
+        callee = self.table(path).facts.exprs[expr.base] if expr.op is Op.CALL and expr.base >= 0 else None
+        if callee is None or callee.op is not Op.MEMBER or callee.name in STD_METHODS or len(callee.name) < 4:
+            return []
+        found = [
+            place
+            for place in self.world.named("rust", callee.name)
+            if self.table(place[0]).facts.definitions[place[1]].kind in CALLABLE_KINDS
+        ]
+        only = found[0] if len(found) == 1 else None
+        if only is None or self.table(only[0]).facts.definitions[only[1]].kind is not NodeKind.METHOD:
+            return []
+        return [only] if _crate_directory(only[0]) == _crate_directory(path) else []
+
+    def rule(self, path: str, expr: Expr, values: Values) -> Rule:
+        if expr.op is Op.CALL and expr.base >= 0:
+            callee = self.table(path).facts.exprs[expr.base]
+            if callee.op is Op.MEMBER and callee.base >= 0:
+                base = self.table(path).facts.exprs[callee.base]
+                if base.op is Op.NAME and base.name in ("self", "Self"):
+                    return Rule.SELF
+        return super().rule(path, expr, values)
+
+    def module_name(self, path: str) -> str:
+        return path.removesuffix(".rs").removesuffix("/mod").replace("/", "::")
+
+
+class _Later:
+    """A definition's value, computed when asked."""
+
+    def __init__(self, evaluator: RustEvaluator, path: str, index: int) -> None:
+        self._inputs = evaluator, path, index
+
+    def __call__(self) -> Values:
+        evaluator, path, index = self._inputs
+        return evaluator.definition_value(path, index)
+
+
+class _InMod(_Later):
+    """A name of an inline module, looked up when asked."""
+
+    def __init__(self, evaluator: RustEvaluator, path: str, index: int, name: str) -> None:
+        super().__init__(evaluator, path, index)
+        self._name = name
+
+    def __call__(self) -> Values:
+        evaluator, path, index = self._inputs
+        return evaluator.in_mod(path, index, self._name) or UNKNOWN
+
+
+class _Receiver(_Later):
+    """The class of an impl block's type, found when asked."""
+
+    def __init__(self, evaluator: RustEvaluator, path: str, scope: int, declared: Type) -> None:
+        super().__init__(evaluator, path, scope)
+        self._declared = declared
+
+    def __call__(self) -> Values:
+        evaluator, path, scope = self._inputs
+        return evaluator.type_classes(path, scope, self._declared)
+
+
+def is_own(base: Ext, name: str) -> bool:
+    """Whether the wrapper itself has the method, before it is dereferenced."""
+    return name in ("clone", "as_ref", "as_mut", "new") and bool(base.name)
+
+
+def _inline(package: Package) -> tuple[str, int]:
+    path, _, index = package.name.rpartition("\0")
+    return path, int(index)
+
+
+def _crate_directory(path: str) -> str:
+    """The directory of the crate: what stands before src, tests, examples or benches."""
+    parts = path.split("/")
+    for place in range(len(parts) - 1, -1, -1):
+        if parts[place] in ("src", "tests", "examples", "benches"):
+            return "/".join(parts[:place])
+    return "/".join(parts[:-1])
+
+
+EVALUATOR = RustEvaluator

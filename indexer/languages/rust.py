@@ -1,0 +1,587 @@
+"""Rust: modules, structs, enums, traits, methods of impl blocks, macros, typed bindings and call sites.
+
+An impl block is no definition: its methods carry the type as `receiver` and the trait in `implements`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from ctxsearch.graph.facts import Import, Op, Param, ParamKind, Type
+from ctxsearch.graph.model import NodeFlag, NodeKind
+from ctxsearch.indexer.languages.builder import Draft, Extractor
+
+_COMMENTS = frozenset({"line_comment", "block_comment", "attribute_item"})
+_LITERALS = {
+    "integer_literal": "i32",
+    "float_literal": "f64",
+    "string_literal": "str",
+    "raw_string_literal": "str",
+    "char_literal": "char",
+    "boolean_literal": "bool",
+}
+_TRANSPARENT = frozenset({"parenthesized_expression", "reference_expression", "unary_expression", "unsafe_block"})
+_STRIPPED = frozenset({"reference_type", "pointer_type", "dynamic_type", "abstract_type", "bounded_type"})
+_MARGIN = re.compile(r"^[ \t]*\*? ?", re.MULTILINE)
+MAX_TOKENS = 400  # tokens of one macro invocation that are looked at
+
+
+class RustExtractor(Extractor):
+    """One Rust file."""
+
+    language = "rust"
+
+    def __init__(self, path: str, source: bytes, flags: NodeFlag = NodeFlag.NONE) -> None:
+        super().__init__(path, source, flags)
+        self._blocks: list[int] = []  # end offsets of the blocks around the current capture
+        self._impls: list[tuple[int, int, Type, Type | None, tuple[Param, ...], int]] = []
+
+    # -- definitions
+
+    def define(self, node: Node, capture: str) -> Draft | None:
+        if capture == "def.closure":
+            return self.anonymous("closure", node)
+        if capture == "def.impl":
+            trait = node.child_by_field_name("trait")
+            params = tuple(self._type_params(node))
+            owner = self._type(node.child_by_field_name("type"))
+            implemented = self._type(trait) if trait is not None else None
+            self._impls.append((node.start_byte, node.end_byte, owner, implemented, params, self.scope))
+            return None
+        name = node.child_by_field_name("name")
+        if name is None:
+            return None
+        if capture in ("def.constant", "def.alias") and (self._inside_body() or self._inside_impl(node)):
+            return None
+        draft = self.draft(_KINDS[capture], self.text(name), node)
+        draft.name_line = self.line(name.start_byte)
+        draft.doc = self._doc(node)
+        draft.signature = self.signature(node, node.child_by_field_name("body"))
+        self._flags(draft, node)
+        if capture == "def.function":
+            self._place_in_impl(draft)
+        elif capture == "def.mod" and draft.name in ("tests", "test"):
+            draft.flags |= NodeFlag.TEST
+        return draft
+
+    def _inside_body(self) -> bool:
+        return self.scope >= 0 and self.drafts[self.scope].kind not in (NodeKind.MODULE, NodeKind.INTERFACE)
+
+    def _inside_impl(self, node: Node) -> bool:
+        return any(start <= node.start_byte < end for start, end, *_ in self._impls)
+
+    def _flags(self, draft: Draft, node: Node) -> None:
+        for child in node.children:
+            if child.type == "visibility_modifier":
+                draft.flags |= NodeFlag.EXPORTED
+            elif child.type == "function_modifiers" and "async" in self.text(child):
+                draft.flags |= NodeFlag.ASYNC
+        previous = node.prev_sibling
+        while previous is not None and previous.type in _COMMENTS:
+            if previous.type == "attribute_item":
+                text = self.text(previous)
+                if "test" in text:
+                    draft.flags |= NodeFlag.TEST
+                if "deprecated" in text:
+                    draft.flags |= NodeFlag.DEPRECATED
+            previous = previous.prev_sibling
+        if node.type == "function_signature_item":
+            draft.flags |= NodeFlag.ABSTRACT | NodeFlag.DECLARATION
+        if draft.parent >= 0 and self.drafts[draft.parent].flags & NodeFlag.TEST:
+            draft.flags |= NodeFlag.TEST
+
+    def _place_in_impl(self, draft: Draft) -> None:
+        """A function directly in an impl block or trait is a method of its type."""
+        if draft.parent >= 0 and self.drafts[draft.parent].kind is NodeKind.INTERFACE:
+            draft.kind = NodeKind.METHOD
+            return
+        for start, end, owner, trait, params, scope in reversed(self._impls):
+            if start <= draft.start and draft.end <= end and scope == draft.parent:
+                draft.kind = NodeKind.METHOD
+                draft.receiver = owner
+                draft.implements = [trait] if trait is not None else []
+                draft.type_params = list(params)
+                prefix = draft.qualified_name.removesuffix(draft.name)
+                draft.qualified_name = f"{prefix}{owner.name.rsplit('.', 1)[-1]}.{draft.name}"
+                return
+
+    def complete(self, draft: Draft) -> None:
+        node = draft.node
+        kind = node.type
+        if kind in ("function_item", "function_signature_item", "closure_expression"):
+            self._complete_function(draft, node)
+        elif kind == "trait_item":
+            draft.type_params = list(self._type_params(node))
+            draft.bases += self._bounds(node.child_by_field_name("bounds"))
+        elif kind in ("struct_item", "enum_item", "union_item"):
+            draft.type_params = list(self._type_params(node))
+            self._tuple_fields(draft, node.child_by_field_name("body"))
+        elif kind == "type_item":
+            draft.result = self._type(node.child_by_field_name("type"))
+        elif kind in ("const_item", "static_item"):
+            draft.result = self._type(node.child_by_field_name("type"))
+            draft.value = self.expr(node.child_by_field_name("value"))
+        elif kind == "macro_definition":
+            self._macro_rules(draft, node)
+
+    def _complete_function(self, draft: Draft, node: Node) -> None:
+        outer, self.scope = self.scope, draft.index
+        draft.type_params += list(self._type_params(node))
+        parameters = node.child_by_field_name("parameters")
+        for item in parameters.named_children if parameters is not None else ():
+            self._param(draft, item)
+        result = node.child_by_field_name("return_type")
+        if result is not None:
+            draft.result = self._type(result)
+        body = node.child_by_field_name("body")
+        last = self._tail(body)
+        if last is not None:
+            draft.returns.append(self.expr(last))
+        self.scope = outer
+
+    def _param(self, draft: Draft, item: Node) -> None:
+        if item.type == "self_parameter":
+            draft.params.append(Param("self", kind=ParamKind.RECEIVER))
+            return
+        if item.type == "attribute_item":
+            return
+        pattern = item.child_by_field_name("pattern") if item.type == "parameter" else item
+        declared = self._type(item.child_by_field_name("type")) if item.type == "parameter" else None
+        if pattern is not None and pattern.type == "self":
+            draft.params.append(Param("self", kind=ParamKind.RECEIVER))
+            return
+        inner = pattern
+        while inner is not None and inner.type in ("mut_pattern", "reference_pattern", "ref_pattern"):
+            inner = inner.named_children[-1] if inner.named_children else None
+        if inner is not None and inner.type == "identifier":
+            draft.params.append(Param(self.text(inner), declared))
+        else:
+            draft.params.append(Param("", declared))
+            if inner is not None and declared is not None:
+                self._bind(inner, self.add(item, Op.CAST, base=-1, type=declared), item.end_byte, whole=draft)
+
+    def _tail(self, body: Node | None) -> Node | None:
+        """The expression a body ends with: its value."""
+        if body is None:
+            return None
+        if body.type != "block":
+            return body
+        last = body.named_children[-1] if body.named_children else None
+        if last is None or last.type in ("expression_statement", "let_declaration") or last.type.endswith("_item"):
+            inner = last.named_child(0) if last is not None and last.type == "expression_statement" else None
+            ends = inner is not None and inner.type in ("match_expression", "if_expression", "return_expression")
+            has_semicolon = last is not None and any(child.type == ";" for child in last.children)
+            return inner if ends and not has_semicolon else None
+        return last
+
+    def _type_params(self, node: Node) -> Iterator[Param]:
+        found: dict[str, Type | None] = {}
+        parameters = node.child_by_field_name("type_parameters")
+        for item in parameters.named_children if parameters is not None else ():
+            name = item.child_by_field_name("name")
+            if (
+                item.type in ("type_parameter", "constrained_type_parameter", "optional_type_parameter")
+                and name is not None
+            ):
+                bounds = self._bounds(item.child_by_field_name("bounds"))
+                found[self.text(name)] = bounds[0] if bounds else None
+        for child in node.children:
+            if child.type == "where_clause":
+                for predicate in child.named_children:
+                    left = predicate.child_by_field_name("left")
+                    bounds = self._bounds(predicate.child_by_field_name("bounds"))
+                    if left is not None and bounds and self.text(left) in found:
+                        found[self.text(left)] = bounds[0]
+        for letter, bound in found.items():
+            yield Param(letter, bound)
+
+    def _bounds(self, node: Node | None) -> list[Type]:
+        if node is None:
+            return []
+        return [
+            self._type(item) for item in node.named_children if item.type not in ("lifetime", "removed_trait_bound")
+        ]
+
+    def _tuple_fields(self, draft: Draft, body: Node | None) -> None:
+        if body is None or body.type != "ordered_field_declaration_list":
+            return
+        for place, item in enumerate(body.children_by_field_name("type")):
+            self._field(draft.index, item, str(place), self._type(item))
+
+    def on_field(self, node: Node) -> None:
+        name = node.child_by_field_name("name")
+        if name is not None and self.scope >= 0 and self.drafts[self.scope].kind is NodeKind.CLASS:
+            self._field(self.scope, node, self.text(name), self._type(node.child_by_field_name("type")))
+
+    def _field(self, owner: int, node: Node, name: str, declared: Type) -> None:
+        outer, self.scope = self.scope, owner
+        draft = self.draft(NodeKind.VARIABLE, name, node)
+        draft.signature = self.signature(node, None)
+        draft.doc = self._doc(node)
+        draft.result = declared
+        self.scope = outer
+
+    def on_variant(self, node: Node) -> None:
+        """An enum's variant: a member that makes an instance of the enum; its payload types are its parameters."""
+        name = node.child_by_field_name("name")
+        if name is None or self.scope < 0:
+            return
+        draft = self.draft(NodeKind.VARIABLE, self.text(name), node, flags=NodeFlag.STATIC)
+        draft.signature = self.signature(node, None)
+        draft.doc = self._doc(node)
+        draft.result = Type("Self")
+        body = node.child_by_field_name("body")
+        if body is not None and body.type == "ordered_field_declaration_list":
+            draft.params = [Param("", self._type(item)) for item in body.children_by_field_name("type")]
+
+    def finish(self) -> None:
+        """A type of this file implements the traits of this file's impl blocks."""
+        for _, _, owner, trait, _, scope in self._impls:
+            if trait is None:
+                continue
+            for draft in self.drafts:
+                if draft.kind is NodeKind.CLASS and draft.name == owner.name and draft.parent == scope:
+                    draft.implements.append(trait)
+
+    # -- sites
+
+    def on_use(self, node: Node) -> None:
+        argument = node.child_by_field_name("argument")
+        kind = "reexport" if any(child.type == "visibility_modifier" for child in node.children) else "use"
+        if argument is not None:
+            self._use(argument, "", kind)
+
+    def _use(self, node: Node, prefix: str, kind: str) -> None:
+        at = node.start_byte
+        if node.type == "scoped_use_list":
+            path = node.child_by_field_name("path")
+            inner = _joined(prefix, self.text(path)) if path is not None else prefix
+            items = node.child_by_field_name("list")
+            for item in items.named_children if items is not None else ():
+                self._use(item, inner, kind)
+        elif node.type == "use_list":
+            for item in node.named_children:
+                self._use(item, prefix, kind)
+        elif node.type == "use_wildcard":
+            path = node.named_child(0)
+            module = _joined(prefix, self.text(path)) if path is not None else prefix
+            self.imports.append(Import(self.scope, self.line(at), at, module, "*", kind=kind))
+        elif node.type == "use_as_clause":
+            path, alias = node.child_by_field_name("path"), node.child_by_field_name("alias")
+            if path is not None and alias is not None:
+                self._import(_joined(prefix, self.text(path)), self.text(alias), at, kind)
+        elif node.type == "self":
+            self._import(prefix, prefix.rsplit("::", 1)[-1], at, kind)
+        elif node.type in ("identifier", "scoped_identifier", "crate", "super"):
+            path_text = _joined(prefix, self.text(node))
+            self._import(path_text, path_text.rsplit("::", 1)[-1], at, kind)
+
+    def _import(self, path: str, alias: str, at: int, kind: str) -> None:
+        module, _, name = path.rpartition("::")
+        self.imports.append(Import(self.scope, self.line(at), at, module, name, alias, kind=kind))
+
+    def on_mod(self, node: Node) -> None:
+        name = node.child_by_field_name("name")
+        if name is not None:
+            text, at = self.text(name), node.start_byte
+            self.imports.append(Import(self.scope, self.line(at), at, text, "", text, kind="mod"))
+
+    def on_block(self, node: Node) -> None:
+        self._leave(node.start_byte)
+        self._blocks.append(node.end_byte)
+
+    def _leave(self, at: int) -> None:
+        while self._blocks and self._blocks[-1] <= at:
+            self._blocks.pop()
+
+    def _until(self, node: Node) -> int:
+        self._leave(node.start_byte)
+        return self._blocks[-1] if self._blocks else -1
+
+    def on_call(self, node: Node) -> None:
+        self.expr(node)
+
+    def on_macro(self, node: Node) -> None:
+        self.expr(node)
+
+    def on_literal(self, node: Node) -> None:
+        self.expr(node)
+
+    def on_let(self, node: Node) -> None:
+        pattern = node.child_by_field_name("pattern")
+        declared = node.child_by_field_name("type")
+        value = self.expr(node.child_by_field_name("value"))
+        if pattern is not None:
+            self._bind(pattern, value, self._until(node), self._type(declared) if declared is not None else None)
+
+    def on_letif(self, node: Node) -> None:
+        pattern, value = node.child_by_field_name("pattern"), node.child_by_field_name("value")
+        if pattern is not None and value is not None:
+            self._bind(pattern, self.expr(value), self._until(node))
+
+    def on_match(self, node: Node) -> None:
+        value, body = node.child_by_field_name("value"), node.child_by_field_name("body")
+        whole = self.expr(value)
+        for arm in body.named_children if body is not None else ():
+            pattern = arm.child_by_field_name("pattern") if arm.type == "match_arm" else None
+            if pattern is not None and pattern.named_child_count:
+                self._bind(pattern.named_children[0], whole, arm.end_byte)
+
+    def on_for(self, node: Node) -> None:
+        pattern, value = node.child_by_field_name("pattern"), node.child_by_field_name("value")
+        if pattern is not None and value is not None:
+            self._bind(pattern, self.add(node, Op.ELEMENT, base=self.expr(value)), node.end_byte)
+
+    def on_assignment(self, node: Node) -> None:
+        left = node.child_by_field_name("left")
+        if left is not None and left.type in ("identifier", "field_expression"):
+            self.assign(self.expr(left), self.expr(node.child_by_field_name("right")))
+
+    def on_return(self, node: Node) -> None:
+        if self.scope >= 0 and node.named_child_count:
+            self.drafts[self.scope].returns.append(self.expr(node.named_child(0)))
+
+    def _bind(
+        self, pattern: Node, value: int, until: int, declared: Type | None = None, whole: Draft | None = None
+    ) -> None:
+        """Names of a pattern, each with the part of the value that it takes."""
+        kind = pattern.type
+        if kind == "identifier":
+            self.assign(self.name(pattern), value, type=declared, declares=True, until=-1 if whole else until)
+        elif kind in ("mut_pattern", "ref_pattern", "reference_pattern", "captured_pattern", "match_pattern"):
+            for child in pattern.named_children:
+                if child.type != "mutable_specifier":
+                    self._bind(child, value, until, declared, whole)
+        elif kind == "tuple_pattern":
+            for place, child in enumerate(pattern.named_children):
+                key = self.add(child, Op.LITERAL, "i32", text=str(place))
+                part = self.add(child, Op.INDEX, "()", base=value, args=(key,))
+                self._bind(child, part, until, whole=whole)
+        elif kind == "tuple_struct_pattern":
+            self._bind_variant(pattern, value, until, whole)
+        elif kind == "struct_pattern":
+            self._bind_struct(pattern, until, whole)
+
+    def _bind_variant(self, pattern: Node, value: int, until: int, whole: Draft | None) -> None:
+        name = pattern.child_by_field_name("type")
+        parts = [child for child in pattern.named_children if name is None or child.id != name.id]
+        text = self.text(name) if name is not None else ""
+        for place, child in enumerate(parts):
+            if text in ("Some", "Ok", "Err"):
+                part = self.add(child, Op.ENTER, text, base=value)
+            elif name is not None:
+                part = self.add(child, Op.INDEX, "variant", base=self.expr(name), text=str(place))
+            else:
+                part = -1
+            self._bind(child, part, until, whole=whole)
+
+    def _bind_struct(self, pattern: Node, until: int, whole: Draft | None) -> None:
+        name = pattern.child_by_field_name("type")
+        owner = self.add(pattern, Op.CAST, base=-1, type=self._type(name))
+        for child in pattern.named_children:
+            if child.type == "field_pattern":
+                field = child.child_by_field_name("name")
+                inner = child.child_by_field_name("pattern")
+                if field is not None:
+                    value = self.add(child, Op.MEMBER, self.text(field), base=owner)
+                    target = inner if inner is not None else field
+                    if target.type == "shorthand_field_identifier":
+                        self.assign(self.name(target), value, declares=True, until=until)
+                    else:
+                        self._bind(target, value, until, whole=whole)
+
+    # -- expressions
+
+    def expression(self, node: Node) -> int:
+        kind = node.type
+        if kind == "identifier":
+            return self.name(node)
+        if kind == "self":
+            return self.add(node, Op.NAME, "self")
+        if kind == "call_expression":
+            return self._call(node)
+        if kind == "field_expression":
+            field = node.child_by_field_name("field")
+            base = self.expr(node.child_by_field_name("value"))
+            return self.add(node, Op.MEMBER, self.text(field) if field is not None else "", base=base)
+        if kind in ("scoped_identifier", "scoped_type_identifier", "type_identifier", "crate", "super", "metavariable"):
+            return self._path(node)
+        if kind == "generic_function":
+            return self.expr(node.child_by_field_name("function"))
+        if kind in _LITERALS:
+            return self.add(node, Op.LITERAL, _LITERALS[kind])
+        if kind in _TRANSPARENT:
+            children = [child for child in node.named_children if child.type != "mutable_specifier"]
+            return self.expr(children[-1]) if children else self.add(node, Op.UNKNOWN)
+        if kind == "try_expression":
+            return self.add(node, Op.ENTER, "?", base=self.expr(node.named_child(0)))
+        if kind == "await_expression":
+            return self.add(node, Op.AWAIT, base=self.expr(node.named_child(0)))
+        if kind == "struct_expression":
+            return self.add(node, Op.CAST, base=-1, type=self._type(node.child_by_field_name("name")))
+        if kind == "closure_expression":
+            return self.add(node, Op.FUNCTION, base=self.by_node[node.id])
+        if kind == "index_expression":
+            children = node.named_children
+            return self.add(node, Op.INDEX, base=self.expr(children[0]), args=(self.expr(children[-1]),))
+        if kind == "type_cast_expression":
+            declared = self._type(node.child_by_field_name("type"))
+            return self.add(node, Op.CAST, base=self.expr(node.child_by_field_name("value")), type=declared)
+        if kind == "macro_invocation":
+            return self._macro(node)
+        if kind == "block":
+            return self.expr(self._tail(node)) if self._tail(node) is not None else self.add(node, Op.UNKNOWN)
+        if kind == "if_expression":
+            branches = [self._tail(node.child_by_field_name("consequence"))]
+            alternative = node.child_by_field_name("alternative")
+            branches.append(self._tail(alternative.named_child(0)) if alternative is not None else None)
+            return self.add(node, Op.CHOICE, args=tuple(self.expr(item) for item in branches if item is not None))
+        if kind == "match_expression":
+            body = node.child_by_field_name("body")
+            arms = [arm.child_by_field_name("value") for arm in body.named_children] if body is not None else []
+            values = [self._tail(arm) for arm in arms if arm is not None]
+            return self.add(node, Op.CHOICE, args=tuple(self.expr(item) for item in values if item is not None))
+        if kind in ("tuple_expression", "array_expression"):
+            name = "tuple" if kind == "tuple_expression" else "list"
+            return self.add(node, Op.SEQUENCE, name, args=tuple(self.expr(item) for item in node.named_children))
+        return self.add(node, Op.UNKNOWN)
+
+    def _call(self, node: Node) -> int:
+        arguments = node.child_by_field_name("arguments")
+        items = arguments.named_children if arguments is not None else ()
+        args = tuple(self.expr(item) for item in items if item.type not in _COMMENTS)
+        return self.add(node, Op.CALL, base=self.expr(node.child_by_field_name("function")), args=args)
+
+    def _path(self, node: Node) -> int:
+        """a::b::c as members of members; generic arguments are left out."""
+        parts = [part for part in self._type(node).name.split(".") if part]
+        if not parts:
+            return self.add(node, Op.UNKNOWN)
+        found = self.add(node, Op.NAME, parts[0])
+        for part in parts[1:]:
+            found = self.add(node, Op.MEMBER, part, base=found)
+        return found
+
+    def _macro(self, node: Node) -> int:
+        """name!(...): a call of the macro; calls spelled inside its tokens are calls too."""
+        name = node.child_by_field_name("macro")
+        spelled = self.text(name).rsplit("::", 1)[-1] if name is not None else ""
+        tokens = next((child for child in node.children if child.type == "token_tree"), None)
+        if tokens is not None:
+            self._token_calls(tokens)
+        return self.add(node, Op.CALL, "!", base=self.add(node, Op.NAME, f"{spelled}!"))
+
+    def _macro_rules(self, draft: Draft, node: Node) -> None:
+        outer, self.scope = self.scope, draft.index
+        for rule in node.named_children:
+            right = rule.child_by_field_name("right") if rule.type == "macro_rule" else None
+            if right is not None:
+                self._token_calls(right)
+        self.scope = outer
+
+    def _token_calls(self, tokens: Node) -> None:
+        """path(...) and self.name(...) in a macro's tokens, which the parser leaves as they are."""
+        pending, seen = [tokens], 0
+        while pending and seen < MAX_TOKENS:
+            children = pending.pop().children
+            seen += len(children)
+            for place, child in enumerate(children):
+                if child.type != "token_tree":
+                    continue
+                pending.append(child)
+                opens = child.child_count and child.children[0].type == "("
+                if opens and place and children[place - 1].type == "identifier":
+                    self._token_call(children, place - 1)
+
+    def _token_call(self, children: list[Node], place: int) -> None:
+        node, parts = children[place], [self.text(children[place])]
+        before = place - 1
+        while before >= 1 and children[before].type == "::" and children[before - 1].type in _PATH_TOKENS:
+            parts.insert(0, self.text(children[before - 1]))
+            before -= 2
+        if before >= 0 and children[before].type == ".":
+            if len(parts) > 1 or before < 1 or children[before - 1].type not in ("self", "identifier"):
+                return
+            if before >= 2 and children[before - 2].type in (".", "::"):
+                return
+            base = self.add(node, Op.NAME, self.text(children[before - 1]))
+            self.add(node, Op.CALL, base=self.add(node, Op.MEMBER, parts[0], base=base))
+            return
+        if (before >= 0 and children[before].type in ("fn", "!")) or parts[0] in _ATTRIBUTES:
+            return
+        base = self.add(node, Op.NAME, parts[0])
+        for part in parts[1:]:
+            base = self.add(node, Op.MEMBER, part, base=base)
+        self.add(node, Op.CALL, base=base)
+
+    # -- types
+
+    def _type(self, node: Node | None) -> Type:
+        if node is None:
+            return Type("")
+        kind = node.type
+        if kind in _STRIPPED:
+            inner = node.child_by_field_name("type") or node.child_by_field_name("trait")
+            if inner is None:
+                inner = node.named_children[0] if node.named_children else None
+            return self._type(inner)
+        if kind == "generic_type":
+            owner = self._type(node.child_by_field_name("type"))
+            arguments = node.child_by_field_name("type_arguments")
+            items = arguments.named_children if arguments is not None else ()
+            return Type(owner.name, tuple(self._type(item) for item in items if item.type != "lifetime"))
+        if kind in ("scoped_type_identifier", "scoped_identifier", "scoped_type_identifier_in_expression_position"):
+            path, name = node.child_by_field_name("path"), node.child_by_field_name("name")
+            left = self._type(path).name if path is not None else ""
+            right = self.text(name) if name is not None else ""
+            return Type(f"{left}.{right}" if left else right)
+        if kind == "bracketed_type":
+            return self._type(node.named_child(0))
+        if kind == "qualified_type":
+            return self._type(node.child_by_field_name("type"))
+        if kind in ("array_type", "slice_type"):
+            return Type("[]", (self._type(node.child_by_field_name("element")),))
+        if kind == "tuple_type":
+            return Type("()", tuple(self._type(item) for item in node.named_children))
+        if kind in ("function_type", "closure_type"):
+            return Type("->", (self._type(node.child_by_field_name("return_type")),))
+        if kind == "generic_type_with_turbofish":
+            return self._type(node.child_by_field_name("type"))
+        if node.child_count == 0 or kind in ("crate", "super", "self"):
+            return Type(self.text(node))
+        return Type("")
+
+    def _doc(self, node: Node) -> str:
+        """Doc comments before the item; attributes in between do not end the run."""
+        return self.comment_before(node, _COMMENTS, _clean)
+
+
+_KINDS = {
+    "def.mod": NodeKind.MODULE,
+    "def.function": NodeKind.FUNCTION,
+    "def.class": NodeKind.CLASS,
+    "def.trait": NodeKind.INTERFACE,
+    "def.alias": NodeKind.TYPE_ALIAS,
+    "def.constant": NodeKind.VARIABLE,
+    "def.macro": NodeKind.MACRO,
+}
+_ATTRIBUTES = frozenset({"cfg", "cfg_attr", "derive", "doc", "allow", "feature", "inline", "repr", "not", "all", "any"})
+_PATH_TOKENS = frozenset({"identifier", "self", "super", "crate", "type_identifier"})
+
+
+def _joined(prefix: str, path: str) -> str:
+    return f"{prefix}::{path}" if prefix else path
+
+
+def _clean(comment: str) -> str:
+    if comment.startswith("#"):
+        return ""
+    if comment.startswith("//"):
+        return comment.lstrip("/!").strip()
+    return _MARGIN.sub("", comment.removeprefix("/*").removesuffix("*/").lstrip("*!")).strip()
+
+
+EXTRACTOR = RustExtractor

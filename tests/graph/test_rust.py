@@ -1,0 +1,112 @@
+"""Rust: modules and crates, impl blocks anywhere, traits, wrappers of std, macros, and what must not resolve."""
+
+from __future__ import annotations
+
+from ctxsearch.graph.resolve.resolver import Resolver
+from ctxsearch.indexer.parse import parse
+
+
+def calls(files: dict[str, str], path: str) -> set[tuple[str, str]]:
+    resolver = Resolver()
+    resolver.update({name: parse(name, text.encode()) for name, text in files.items()})
+    world = resolver.world
+    own = world.table(path).facts.definitions
+    return {
+        (
+            own[scope].qualified_name if scope >= 0 else "",
+            f"{place}:{world.table(place).facts.definitions[target].qualified_name}",
+        )
+        for scope, (place, target), _, _ in resolver.call_sites(path)
+    }
+
+
+def test_use_paths_lead_through_mod_declarations() -> None:
+    files = {
+        "src/main.rs": "mod store;\nuse crate::store::disk::save;\nfn main() { save(); store::open(); }\n",
+        "src/store/mod.rs": "pub mod disk;\npub fn open() { self::disk::save(); }\n",
+        "src/store/disk.rs": "pub fn save() { super::open(); }\n",
+    }
+    assert calls(files, "src/main.rs") == {
+        ("main", "src/store/disk.rs:save"),
+        ("main", "src/store/mod.rs:open"),
+    }
+    assert calls(files, "src/store/mod.rs") == {("open", "src/store/disk.rs:save")}
+    assert calls(files, "src/store/disk.rs") == {("save", "src/store/mod.rs:open")}
+
+
+def test_reexports_and_other_crates_of_the_workspace() -> None:
+    files = {
+        "a/Cargo.toml": '[package]\nname = "my-core"\n',
+        "a/src/lib.rs": "mod inner;\npub use inner::go;\n",
+        "a/src/inner.rs": "pub fn go() {}\n",
+        "b/src/main.rs": "use my_core::go;\nfn main() { go(); my_core::go(); }\n",
+    }
+    assert calls(files, "b/src/main.rs") == {("main", "a/src/inner.rs:go")}
+
+
+def test_methods_are_found_in_impl_blocks_of_other_files() -> None:
+    files = {
+        "src/lib.rs": "mod s;\nmod more;\npub fn f() { let x = s::S::new(); x.extra(); }\n",
+        "src/s.rs": "pub struct S { n: u8 }\nimpl S { pub fn new() -> Self { Self { n: 1 } } }\n",
+        "src/more.rs": "use crate::s::S;\nimpl S { pub fn extra(&self) { self.more(); } fn more(&self) {} }\n",
+    }
+    assert calls(files, "src/lib.rs") == {("f", "src/s.rs:S.new"), ("f", "src/more.rs:S.extra")}
+    assert calls(files, "src/more.rs") == {("S.extra", "src/more.rs:S.more")}
+
+
+def test_option_result_box_and_question_mark_give_what_is_inside() -> None:
+    text = (
+        "struct S;\nimpl S { fn m(&self) {} }\n"
+        "fn get() -> Result<Option<Box<S>>, E> { Ok(None) }\n"
+        "fn f() -> Result<(), E> { let s = get()?.unwrap(); s.m(); if let Some(t) = get()? { t.m(); } Ok(()) }\n"
+        "fn g(v: Vec<S>) { for s in v.iter() { s.m(); } v[0].m(); }\n"
+    )
+    assert {(a, b) for a, b in calls({"src/lib.rs": text}, "src/lib.rs") if b.endswith("S.m")} == {
+        ("f", "src/lib.rs:S.m"),
+        ("g", "src/lib.rs:S.m"),
+    }
+
+
+def test_bounds_and_dyn_lead_to_the_trait() -> None:
+    text = (
+        "trait T { fn m(&self); fn d(&self) { self.m(); } }\nstruct S;\nimpl T for S { fn m(&self) {} }\n"
+        "fn f<X: T>(x: X, y: &dyn T) { x.m(); y.d(); }\nfn g(s: S) { s.m(); s.d(); }\n"
+    )
+    found = calls({"src/lib.rs": text}, "src/lib.rs")
+    assert ("f", "src/lib.rs:T.m") in found
+    assert ("f", "src/lib.rs:T.d") in found
+    assert ("g", "src/lib.rs:S.m") in found
+    assert ("g", "src/lib.rs:T.d") in found
+
+
+def test_match_arms_type_the_payload_of_a_variant() -> None:
+    text = (
+        "struct A;\nimpl A { fn m(&self) {} }\nstruct B;\nimpl B { fn m(&self) {} }\nenum E { One(A), Two(B) }\n"
+        "fn f(e: E) { match e { E::One(x) => x.m(), E::Two(y) => {} } }\n"
+    )
+    assert calls({"src/lib.rs": text}, "src/lib.rs") == {("f", "src/lib.rs:A.m")}
+
+
+def test_calls_inside_macro_tokens_and_of_own_macros() -> None:
+    text = (
+        "macro_rules! twice { ($x:expr) => { step($x) }; }\nfn step(n: u8) {}\nfn name() -> u8 { 1 }\n"
+        'fn f() { println!("{}", name()); twice!(3); assert_eq!(name(), 1); }\n'
+    )
+    assert calls({"src/lib.rs": text}, "src/lib.rs") == {
+        ("f", "src/lib.rs:name"),
+        ("f", "src/lib.rs:twice"),
+        ("twice", "src/lib.rs:step"),
+    }
+
+
+def test_inline_test_modules_see_their_parent_through_super() -> None:
+    text = "fn work() {}\n#[cfg(test)]\nmod tests {\n    use super::*;\n    #[test]\n    fn works() { work(); }\n}\n"
+    assert calls({"src/lib.rs": text}, "src/lib.rs") == {("tests.works", "src/lib.rs:work")}
+
+
+def test_methods_of_std_types_are_not_ours() -> None:
+    text = (
+        "struct S;\nimpl S { fn push(&self) {} fn len(&self) {} }\n"
+        "fn f(mut v: Vec<u8>, t: &str) { v.push(1); t.len(); }\n"
+    )
+    assert calls({"src/lib.rs": text}, "src/lib.rs") == set()
