@@ -63,13 +63,13 @@ from ctxsearch.graph.model import (
     Unresolved,
 )
 from ctxsearch.graph.records import (
-    SHARED,
     Changes,
     Counts,
     FactsKey,
     FileGraph,
     FileRecord,
     NodeRecord,
+    is_shard,
     owner_of,
 )
 
@@ -144,6 +144,7 @@ class Catalog:
         self._connection = connection  # the writer's; used under _guard only
         self._lock = lock  # None: read-only
         self._guard = threading.Lock()
+        self._shards: Mapping[str, FileGraph] = {}  # what this process committed last
         with _translated(path):
             self.identity = _meta(connection, "identity")  # differs after every rebuild
             self._generation = int(_meta(connection, "generation"))
@@ -210,7 +211,7 @@ class Catalog:
             with _translated(self.path):
                 self._connection.execute("BEGIN IMMEDIATE")
                 try:
-                    writer = Writer(self._connection, self._generation)
+                    writer = Writer(self._connection, self._generation, self._shards)
                     yield writer
                     generation = writer.finish()
                     self._connection.execute("COMMIT")
@@ -218,7 +219,7 @@ class Catalog:
                     if self._connection.in_transaction:
                         self._connection.execute("ROLLBACK")
                     raise
-                self._generation = generation
+                self._generation, self._shards = generation, writer.shards
         finally:
             self._guard.release()
 
@@ -266,8 +267,9 @@ class Catalog:
 class Writer:
     """The open transaction. Valid inside its `with` block only."""
 
-    def __init__(self, connection: sqlite3.Connection, generation: int) -> None:
+    def __init__(self, connection: sqlite3.Connection, generation: int, shards: Mapping[str, FileGraph]) -> None:
         self._db = connection
+        self.shards = shards  # as last put, where known
         self._base = generation
         self._visible = False
         self._bare: set[str] = set()  # files that have no part of the graph yet
@@ -275,8 +277,8 @@ class Writer:
 
     def put_file(self, record: FileRecord, text: str) -> None:
         """Add or update a file. A new stat of unchanged content is noted without making a change."""
-        if not record.path:
-            raise ValueError("a file needs a path")
+        if not record.path or is_shard(record.path):
+            raise ValueError(f"{record.path!r} is not a path")
         key = path_key(record.path)
         old = self._file(key)
         same = old is not None and _content(decode_record(record.path, old[3])) == _content(record)
@@ -308,10 +310,13 @@ class Writer:
 
     def put_shared(self, nodes: Iterable[NodeRecord], edges: Iterable[Edge]) -> None:
         """Replace the whole set of nodes without a file, and the edges that start at them."""
-        if self._file(b"") is None:
-            nothing = FileRecord(SHARED, language="", size=0, mtime_ns=0, inode=0, content_hash="")
-            self._store_file(None, b"", self.generation, self.generation, encode_record(nothing))
-        self._replace(SHARED, FileGraph(nodes=tuple(nodes), edges=tuple(edges)))
+        shards = _shards(nodes, edges)
+        for owner in sorted(self._shard_owners() - shards.keys()):
+            self.remove(owner)
+        for owner, graph in sorted(shards.items()):
+            if self.shards.get(owner) != graph:  # comparing is far cheaper than encoding
+                self._put_shard(owner, graph)
+        self.shards = shards
 
     def remove(self, path: str) -> None:
         """Forget a file, or a skipped path. Unknown paths are no error: removing is idempotent."""
@@ -320,7 +325,7 @@ class Writer:
             self._visible = True
         self._bare.discard(path)
         row = self._file(key)
-        if row is None or not path:
+        if row is None:
             return
         for table in _PER_FILE_TABLES:
             self._db.execute(f"DELETE FROM {table} WHERE file = ?", (row[0],))  # noqa: S608
@@ -347,7 +352,7 @@ class Writer:
     def collect_facts(self, older_than: int) -> int:
         """Drop facts that no present file uses and that were stored before a generation; how many went."""
         rows = self._db.execute("SELECT path, record FROM file").fetchall()
-        used = {decode_record(path_of(key), record).content_hash for key, record in rows if key}
+        used = {decode_record(path_of(key), record).content_hash for key, record in rows if not is_shard(path_of(key))}
         stale = [
             (rowid,)
             for rowid, content_hash in self._db.execute(
@@ -366,6 +371,18 @@ class Writer:
             return self._base
         _put_meta(self._db, "generation", str(self.generation))
         return self.generation
+
+    def _shard_owners(self) -> set[str]:
+        rows = self._db.execute("SELECT path FROM file WHERE path >= ? AND path < ?", (b"\x00", b"\x01"))
+        return {path_of(key) for (key,) in rows}
+
+    def _put_shard(self, owner: str, graph: FileGraph) -> None:
+        key = path_key(owner)
+        if self._file(key) is None:
+            nothing = FileRecord(owner, language="", size=0, mtime_ns=0, inode=0, content_hash="")
+            self._store_file(None, key, self.generation, self.generation, encode_record(nothing))
+            self._db.execute("DELETE FROM removed WHERE path = ?", (key,))
+        self._replace(owner, graph)
 
     def _file(self, key: bytes) -> tuple[int, int, int, bytes] | None:
         row: tuple[int, int, int, bytes] | None = self._db.execute(
@@ -431,12 +448,14 @@ class Snapshot:
     def files(self) -> list[FileRecord]:
         """Every indexed file, by path."""
         rows = self._all("SELECT path, changed, documents, record, checksum FROM file")
-        return sorted((self._record(*row) for row in rows if row[0]), key=lambda record: record.path)
+        return sorted(
+            (self._record(*row) for row in rows if not is_shard(self._path_of(row[0]))), key=lambda record: record.path
+        )
 
     def file(self, path: str) -> FileRecord | None:
         """One file's record."""
         row = self._one("SELECT path, changed, documents, record, checksum FROM file WHERE path = ?", path_key(path))
-        return self._record(*row) if row and path else None
+        return self._record(*row) if row and not is_shard(path) else None
 
     def skipped(self) -> list[tuple[str, str]]:
         """(path, reason) of what was left out, by path."""
@@ -474,7 +493,7 @@ class Snapshot:
     def reads(self) -> Iterator[tuple[str, bytes]]:
         """What each file's resolution looked up, by path."""
         for path, rowid in self._paths():
-            if path:
+            if not is_shard(path):
                 row = self._one("SELECT data FROM reads WHERE file = ?", rowid)
                 with self._decoding(f"reads of {path}"):
                     content = unseal(_present(row)[0], path_key(path))[1]
@@ -490,7 +509,7 @@ class Snapshot:
         return _edge_table(_Positions([node.id for node in nodes]), sources, columns)
 
     def graph_of(self, path: str) -> FileGraph | None:
-        """One file's part of the graph (SHARED: the nodes without a file), None if there is no such file."""
+        """One file's part of the graph or a shard's, None if there is no such file."""
         row = self._one(
             "SELECT record, data, summary, nodes, edges, docs, sites, unresolved FROM file"
             " LEFT JOIN graph ON graph.file = key LEFT JOIN detail ON detail.file = key"
@@ -538,13 +557,13 @@ class Snapshot:
     def text(self, path: str) -> str | None:
         """A file's text as it was indexed."""
         row = self._one("SELECT data FROM file LEFT JOIN text ON file = key WHERE path = ?", path_key(path))
-        if row is None or not path:
+        if row is None or is_shard(path):
             return None
         with self._decoding(f"text of {path}"):
             return unseal(row[0], path_key(path))[1].decode("utf-8", "surrogatepass")
 
     def documents(self, paths: Iterable[str] | None = None) -> Iterator[tuple[str, tuple[NodeDocument, ...]]]:
-        """Nodes with their text, file by file in path order; SHARED first. Anonymous nodes are left out."""
+        """Nodes with their text, file by file in path order; shards first. Anonymous nodes are left out."""
         for path in sorted(set(paths)) if paths is not None else [path for path, _ in self._paths()]:
             graph = self.graph_of(path)
             if graph is None:
@@ -553,7 +572,7 @@ class Snapshot:
             yield (
                 path,
                 tuple(
-                    NodeDocument(record.node, record.doc, _body(record.node, lines) if path else "")
+                    NodeDocument(record.node, record.doc, "" if is_shard(path) else _body(record.node, lines))
                     for record in graph.nodes
                     if not record.node.flags & NodeFlag.ANONYMOUS
                 ),
@@ -577,7 +596,7 @@ class Snapshot:
                 summary = decode_summary(path, blob)
             nodes.update(summary.nodes)
             edges.update(summary.edges)
-            if path:
+            if not is_shard(path):
                 unresolved[language] += summary.unresolved
                 calls[language] += summary.edges.get(EdgeKind.CALLS, 0)
         skipped = Counter(reason for _, reason in self.skipped())
@@ -680,6 +699,21 @@ class Snapshot:
             yield
         except (DamagedError, ValueError, IndexError, TypeError) as error:
             raise CatalogCorruptError(self._path, f"{what} is damaged") from error
+
+
+def _shards(nodes: Iterable[NodeRecord], edges: Iterable[Edge]) -> dict[str, FileGraph]:
+    own: dict[str, tuple[list[NodeRecord], list[Edge]]] = {}
+    owners: dict[NodeId, str] = {}
+    for record in nodes:
+        owner = owners[record.node.id] = owner_of(record.node)
+        if not is_shard(owner):
+            raise ValueError(f"{record.node.qualified_name}: a {record.node.kind.name} belongs to a file")
+        own.setdefault(owner, ([], []))[0].append(record)
+    for edge in edges:
+        if edge.source not in owners:
+            raise ValueError(f"an edge starts at {edge.source}, which is no node without a file")
+        own[owners[edge.source]][1].append(edge)
+    return {owner: FileGraph(tuple(records), tuple(links)) for owner, (records, links) in own.items()}
 
 
 def _sealed_text(text: str, key: bytes) -> bytes:

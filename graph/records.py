@@ -6,7 +6,9 @@ import msgspec
 
 from ctxsearch.graph.model import CodeNode, Edge, EdgeKind, NodeFlag, NodeKind, Unresolved
 
-SHARED = ""  # the owner of nodes without a file: shown as a path in Changes and documents
+# Nodes without a file are kept in shards, so that one more external symbol does not rewrite them all. A shard stands
+# where a path would (Changes, documents, graph_of); it begins with a character that no path has.
+SHARD_MARK = "\0"
 SHARED_KINDS = frozenset({NodeKind.REPOSITORY, NodeKind.PACKAGE, NodeKind.EXTERNAL})
 FactsKey = tuple[str, str, str]  # content hash, language, extractor version
 
@@ -42,7 +44,7 @@ class FileGraph(msgspec.Struct, frozen=True):
 
 
 class Changes(msgspec.Struct, frozen=True):
-    """What differs from an earlier generation. SHARED ("") stands for the nodes without a file."""
+    """What differs from an earlier generation: paths of files, and shards of nodes without a file."""
 
     changed: tuple[str, ...]  # paths whose nodes, edges, text or unresolved calls differ
     removed: tuple[str, ...]
@@ -63,5 +65,10 @@ class Counts(msgspec.Struct, frozen=True):
 
 
 def owner_of(node: CodeNode) -> str:
-    """The path that a node is stored under: its file's, or SHARED."""
-    return SHARED if node.kind in SHARED_KINDS else node.path
+    """The path that a node is stored under: its file's, or a shard."""
+    return SHARD_MARK + node.id[:2] if node.kind in SHARED_KINDS else node.path
+
+
+def is_shard(owner: str) -> bool:
+    """Whether an owner is not a file."""
+    return owner.startswith(SHARD_MARK)

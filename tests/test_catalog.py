@@ -34,7 +34,7 @@ from ctxsearch.graph.model import (
     Unresolved,
     node_id,
 )
-from ctxsearch.graph.records import SHARED, FileGraph, FileRecord, NodeRecord
+from ctxsearch.graph.records import FileGraph, FileRecord, NodeRecord, owner_of
 
 
 def make_node(
@@ -152,7 +152,7 @@ def test_documents_carry_the_indexed_text_and_leave_anonymous_nodes_out(catalog:
     fill(catalog)
     with catalog.read() as r:
         assert list(r.documents()) == [
-            (SHARED, (NodeDocument(PRINT, "", ""),)),
+            (owner_of(PRINT), (NodeDocument(PRINT, "", ""),)),
             ("a.py", (NodeDocument(MAIN, "doc of main", "def main():\n    helper(); helper()"),)),
             ("b.py", (NodeDocument(HELPER, "doc of helper", "def helper():\n    return lambda: 1"),)),
         ]
@@ -217,7 +217,7 @@ def test_changes_name_what_differs_and_nothing_else(catalog: Catalog) -> None:
         w.put_file(file_record("c.py", "x"), "x")
         w.remove("b.py")
     with catalog.read() as r:
-        assert r.changes_since(0).changed == (SHARED, "a.py", "c.py")
+        assert r.changes_since(0).changed == (owner_of(PRINT), "a.py", "c.py")
         since = r.changes_since(1)
         assert (since.changed, since.documents, since.removed) == (("a.py", "c.py"), ("c.py",), ("b.py",))
         assert r.changes_since(2).changed == ("c.py",)
@@ -294,13 +294,67 @@ def test_names_that_are_not_unicode_survive(catalog: Catalog) -> None:
     with catalog.write() as w:
         w.put_file(file_record(path, "x\udc80"), "x\udc80")
         w.replace(path, graph_of(node, edges=(calls(node, node, 1),)))
-        w.put_shared([NodeRecord(make_node(path, "caf\udce9", kind=NodeKind.PACKAGE))], [])
+        package = make_node(path, "caf\udce9", kind=NodeKind.PACKAGE)
+        w.put_shared([NodeRecord(package)], [])
     with catalog.read() as r:
         assert r.graph_of(path) == graph_of(node, edges=(calls(node, node, 1),))
         assert r.text(path) == "x\udc80"
         assert [f.path for f in r.files()] == [path]
         assert len(r.load_edges()) == 1
-        assert [p for p, _ in r.documents()] == [SHARED, path]
+        assert [p for p, _ in r.documents()] == [owner_of(package), path]
+
+
+def external(name: str) -> NodeRecord:
+    return NodeRecord(make_node("", name, 0, kind=NodeKind.EXTERNAL))
+
+
+def test_putting_the_shared_nodes_again_changes_only_the_shards_that_differ(catalog: Catalog) -> None:
+    many = [external(f"library.symbol{number}") for number in range(300)]
+    contains = [Edge(many[0].node.id, many[1].node.id, EdgeKind.CONTAINS, 1.0, Rule.STRUCTURE)]
+    for _ in range(2):
+        with catalog.write() as w:
+            w.put_shared(many, contains)
+    assert catalog.generation == 1, "the same again is no change"
+    with catalog.write() as w:
+        w.put_shared([*many[:-1], external("library.other")], contains)
+    with catalog.read() as r:
+        changes = r.changes_since(1)
+        touched = {owner_of(many[-1].node), owner_of(external("library.other").node)}
+        assert {*changes.changed, *changes.removed} == touched
+        assert {n.id for n in r.load_nodes()} == {x.node.id for x in [*many[:-1], external("library.other")]}
+        assert len(r.load_edges()) == 1
+        assert r.files() == []
+
+
+def test_shared_nodes_are_right_after_a_failed_write_and_after_reopening(catalog: Catalog, path: Path) -> None:
+    def fail() -> None:
+        with catalog.write() as w:
+            w.put_shared([external("b")], [])
+            raise ZeroDivisionError
+
+    with catalog.write() as w:
+        w.put_shared([external("a")], [])
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    with catalog.write() as w:
+        w.put_shared([external("a"), external("b")], [])
+    catalog.close()
+    with Catalog.open(path) as again:
+        with again.write() as w:
+            w.put_shared([external("b")], [])
+        with again.read() as r:
+            assert [node.name for node in r.load_nodes()] == ["b"]
+            assert r.changes_since(2).removed == (owner_of(external("a").node),)
+            assert r.changes_since(2).changed == ()
+
+
+def test_shared_nodes_and_files_do_not_mix(catalog: Catalog) -> None:
+    with pytest.raises(ValueError, match="belongs to a file"), catalog.write() as w:
+        w.put_shared([NodeRecord(MAIN)], [])
+    with pytest.raises(ValueError, match=MAIN.id), catalog.write() as w:
+        w.put_shared([NodeRecord(PRINT)], [calls(MAIN, PRINT)])
+    with pytest.raises(ValueError, match="not a path"), catalog.write() as w:
+        w.put_file(file_record(owner_of(PRINT), ""), "")
 
 
 # Who may open it

@@ -9,10 +9,12 @@ import sys
 import threading
 from pathlib import Path
 
+import msgspec
 import pytest
 from marked_catalog import FILES, marked_node, markers, write_generation
 
 from ctxsearch.graph.catalog import Catalog, CatalogBusyError, CatalogCorruptError, CatalogError
+from ctxsearch.graph.model import NodeKind
 from ctxsearch.graph.records import NodeRecord
 
 
@@ -133,10 +135,12 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     path = tmp_path_factory.mktemp("whole") / "catalog.sqlite"
     with Catalog.open(path) as catalog:
         write_generation(catalog, 1, padding=500)
+        function = marked_node("", 1)
+        external = msgspec.structs.replace(function, kind=NodeKind.EXTERNAL)
         with catalog.write() as w:
             w.put_skipped("logo.png", "binary")
             w.put_facts("1", "python", "v1", b"facts" * 100)
-            w.put_shared([NodeRecord(marked_node("", 1))], [])
+            w.put_shared([NodeRecord(external)], [])
     return path.read_bytes()
 
 

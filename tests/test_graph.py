@@ -21,7 +21,7 @@ from ctxsearch.graph.graph import (
     Traversal,
 )
 from ctxsearch.graph.model import CodeNode, Edge, EdgeKind, NodeFlag, NodeId, NodeKind, Rule, node_id
-from ctxsearch.graph.records import SHARED, FileGraph, NodeRecord
+from ctxsearch.graph.records import FileGraph, NodeRecord, owner_of
 
 
 def make_node(name: str, path: str = "m.py", kind: NodeKind = NodeKind.FUNCTION, line: int = 1) -> CodeNode:
@@ -363,7 +363,7 @@ def test_impact_equals_a_plain_search_from_the_node_and_its_members(edges: list[
 
 
 _FILE_GRAPHS = st.dictionaries(
-    st.sampled_from(["0.py", "1.py", "2.py", "3.py", SHARED]), st.sets(st.integers(0, 3)), max_size=5
+    st.sampled_from(["0.py", "1.py", "2.py", "3.py", ""]), st.sets(st.integers(0, 3)), max_size=5
 )
 
 
@@ -393,13 +393,11 @@ def test_a_graph_grown_by_apply_answers_like_one_built_afresh(states: list[dict[
 
 
 def file_graphs(state: dict[str, set[int]], density: int) -> dict[str, FileGraph]:
-    nodes = {
-        path: [
-            make_node(f"f{number}", path, NodeKind.FUNCTION if path else NodeKind.EXTERNAL, number + 1)
-            for number in sorted(numbers)
-        ]
-        for path, numbers in state.items()
-    }
+    nodes: dict[str, list[CodeNode]] = {path: [] for path in state if path}
+    for path, numbers in state.items():
+        for number in sorted(numbers):
+            node = make_node(f"f{number}", path, NodeKind.FUNCTION if path else NodeKind.EXTERNAL, number + 1)
+            nodes.setdefault(owner_of(node), []).append(node)
     everything = [node for own in nodes.values() for node in own]
     return {
         path: FileGraph(
