@@ -38,7 +38,7 @@ from ctxsearch.graph.node_history import (
     Source,
     positions_by_number,
 )
-from ctxsearch.graph.patches import Commit, Patch, read_chain, read_patches, read_work_tree
+from ctxsearch.graph.patches import Change, Commit, Patch, read_chain, read_patches, read_work_tree
 
 __all__ = [
     "BulkRule",
@@ -96,11 +96,12 @@ class BulkRule:
 
     def matches(self, patches: Sequence[Patch], selected_files: Callable[[], int]) -> bool:
         """Whether a commit is bulk by its size; the second argument is only asked when it matters."""
-        if len(patches) < self.files:
+        reshaped = [patch for patch in patches if patch.change in (Change.MODIFIED, Change.RENAMED)]
+        if len(reshaped) < self.files:
             return False
-        if median(patch.changed_lines() for patch in patches) > self.median_lines:
+        if median(patch.changed_lines() for patch in reshaped) > self.median_lines:
             return False
-        return len(patches) >= self.share * selected_files()
+        return len(reshaped) >= self.share * selected_files()
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +212,8 @@ def _refresh(git: Git, store: HistoryStore, scope: Scope, previous: History | No
         return Refreshed(_unborn(git), None, 0, store.rebuilt)
     before = store.view(git.git_dir)
     ignored = _ignored_commits(git, head) if scope.bulk.listed else ()
-    if before is None or (before.head, before.horizon, before.ignored) != (head, str(scope.horizon), ignored):
+    wanted = (head, str(scope.horizon), ignored, False)  # history that was cut off may have become whole
+    if before is None or (before.head, before.horizon, before.ignored, before.is_cut) != wanted:
         view, changed, commits_read = _follow(git, store, scope, before, head, ignored)
     else:
         view, changed, commits_read = before, set(), 0
@@ -424,8 +426,22 @@ def _read_run(git: Git, store: HistoryStore, scope: Scope, numbers: list[int], b
         if not _lacks_objects(git):
             raise
         reached = place[batch[-1][0]] + 1 if batch else done
-        return _keep_batch(store, batch, numbers, done, reached)
+        done = _keep_batch(store, batch, numbers, done, reached)
+        return _read_singly(git, store, scope, numbers, done)
     return _keep_batch(store, batch, numbers, done, len(numbers))
+
+
+def _read_singly(git: Git, store: HistoryStore, scope: Scope, numbers: list[int], done: int) -> int:
+    """After a stream that broke off: commit by commit, to the first that cannot be read."""
+    for number in numbers[done:]:
+        id_ = store.commit(number)[0].id
+        try:
+            found = list(read_patches(git, id_, _first_parent(git, id_), scope.selection.pathspecs()))
+        except GitError:
+            break
+        batch = [(number, patches, _bulk_flag(git, scope, id_, patches)) for _, patches in found]
+        done = _keep_batch(store, batch, numbers, done, done + 1)
+    return done
 
 
 def _keep_batch(

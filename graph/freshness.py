@@ -1,0 +1,403 @@
+"""History, graph and a clock to a freshness class per node. Pure and vectorised: no git, no store, no time of day.
+
+Fresh, Acceptable, Stale, StaleWithRisk, each with the penalty that ranking applies. Age alone makes nothing
+stale: old code that living code calls is what people need. Old code whose dependency has moved on is a risk.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from ctxsearch.graph.attribution import Ints
+from ctxsearch.graph.model import EdgeKind
+from ctxsearch.graph.node_history import (
+    BEYOND,
+    WORK_TREE_POSITION,
+    Bools,
+    Bytes,
+    CommitFlag,
+    History,
+    Longs,
+    NodeHistories,
+    Source,
+)
+
+Floats = npt.NDArray[np.float32]
+
+DAY = 86_400
+NEVER = 0  # a time that no commit has: the epoch itself
+
+
+class Freshness(enum.IntEnum):
+    """How far a reader may trust a node to be current; more is better. The numbers are stored."""
+
+    STALE_WITH_RISK = 1
+    STALE = 2
+    ACCEPTABLE = 3
+    FRESH = 4
+
+
+PENALTY: Mapping[Freshness, float] = {
+    Freshness.FRESH: 1.0,
+    Freshness.ACCEPTABLE: 0.9,
+    Freshness.STALE: 0.7,
+    Freshness.STALE_WITH_RISK: 0.5,
+}
+
+
+class FreshnessFlag(enum.IntFlag):
+    """Said beside the class; costs nothing."""
+
+    NONE = 0
+    DOCUMENT_BEHIND = 1  # a document older than the code it names
+    TEST_BEHIND = 2  # a test older than what it tests
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """Where the classes begin. Chosen by experiment: `bench/freshness_study.py`."""
+
+    fresh_days: int = 90
+    fresh_commits: int = 50
+    old_days: int = 365  # old is past both
+    old_commits: int = 500
+    living_days: int = 365  # who refers to old code must have been touched within
+    confidence: float = 0.8  # edges of less say nothing here
+    risky_fixes: int = 2
+
+
+REFERRING_KINDS = (EdgeKind.CALLS, EdgeKind.IMPORTS, EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS)
+DEPENDING_KINDS = (*REFERRING_KINDS, EdgeKind.OVERRIDES, EdgeKind.DECORATES)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeFacts:
+    """What classification needs of each node, in columns. Nodes of several repositories may be mixed."""
+
+    times: Longs  # of the last touch; at BEYOND the oldest time it may still have
+    positions: Ints  # first-parent commits since; WORK_TREE_POSITION, BEYOND
+    clocks: Longs  # the clock of each node's repository
+    signature_times: Longs  # last change of the signature; NEVER when unknown or older than the horizon
+    fixes: Ints
+    flags: Bytes  # CommitFlag of the last commit
+    sources: Bytes  # Source
+    vanished_times: Longs  # when something it depends on was last seen to vanish; NEVER
+    unreadable: Bools  # the file on disk differs from what is indexed, and indexing it again failed
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    @staticmethod
+    def of(history: History, paths: Sequence[str], nodes: NodeHistories) -> NodeFacts:
+        """From the history of one repository's nodes."""
+        positions = history.positions_of(nodes.last)
+        signatures = history.positions_of(nodes.signature)
+        known = (signatures >= 0) & (signatures < BEYOND)
+        edited = signatures == WORK_TREE_POSITION
+        count = len(nodes)
+        return NodeFacts(
+            times=history.times_of(positions),
+            positions=positions,
+            clocks=np.full(count, history.clock, np.int64),
+            # An uncommitted signature is newer than any commit, HEAD's included.
+            signature_times=np.where(known, history.times_of(signatures), NEVER)
+            + np.where(edited, history.clock + 1, 0),
+            fixes=nodes.fixes,
+            flags=history.commits.flags[np.maximum(nodes.last, 0)],
+            sources=history.sources_of(paths, positions),
+            vanished_times=np.full(count, NEVER, np.int64),
+            unreadable=np.zeros(count, np.bool_),
+        )
+
+    @staticmethod
+    def joined(parts: Sequence[NodeFacts]) -> NodeFacts:
+        """The rows of all parts, one after another."""
+        names = NodeFacts.__slots__
+        return NodeFacts(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})
+
+
+@dataclass(frozen=True, slots=True)
+class GraphEdges:
+    """Edges in columns; source and target are row numbers of NodeFacts."""
+
+    sources: Ints
+    targets: Ints
+    kinds: Bytes  # EdgeKind
+    confidences: Floats
+
+    @staticmethod
+    def of(rows: Sequence[tuple[int, int, EdgeKind, float]]) -> GraphEdges:
+        """From rows (source, target, kind, confidence)."""
+        columns = tuple(zip(*rows, strict=True)) or ((), (), (), ())
+        return GraphEdges(
+            np.array(columns[0], np.int32),
+            np.array(columns[1], np.int32),
+            np.array(columns[2], np.uint8),
+            np.array(columns[3], np.float32),
+        )
+
+    def among(self, kinds: Sequence[EdgeKind], confidence: float) -> tuple[Ints, Ints]:
+        """Sources and targets of the edges of these kinds that are sure enough; a node's own are left out."""
+        # One part in a million less: confidences are stored as 32 bits, where 0.8 is a little more than 0.8.
+        kept = np.isin(self.kinds, [int(kind) for kind in kinds]) & (self.confidences >= confidence - 1e-6)
+        kept &= self.sources != self.targets
+        return self.sources[kept], self.targets[kept]
+
+
+class ReasonKind(enum.IntEnum):
+    """Why a node has its class."""
+
+    UNCOMMITTED = 1
+    RECENT = 2
+    NOT_OLD = 3
+    LIVING_REFERENCE = 4  # `node` refers to it, last touched at `time`
+    UNKNOWN_HISTORY = 5
+    OLD = 6
+    SIGNATURE_CHANGED = 7  # of `node`, a dependency, at `time`
+    DEPENDENCY_VANISHED = 8  # at `time`
+    FIXES = 9  # `count` within the horizon
+    REVERT = 10  # its last touch was one
+    REVERTED = 11  # its last touch was taken back
+    UNREADABLE = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One fact behind a class."""
+
+    kind: ReasonKind
+    node: int | None = None
+    time: int | None = None
+    count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A node's class and the facts behind it."""
+
+    freshness: Freshness
+    reasons: tuple[Reason, ...]
+    age_days: int
+    commits_since: int | None  # None: uncommitted, unknown, or older than the horizon
+
+
+@dataclass(frozen=True, slots=True)
+class Classified:
+    """The classes of all nodes, able to say why."""
+
+    classes: Bytes  # Freshness
+    flags: Bytes  # FreshnessFlag
+    facts: NodeFacts = field(repr=False)
+    edges: GraphEdges = field(repr=False)
+    thresholds: Thresholds
+    ages: Longs = field(repr=False)  # seconds, never negative
+    referenced: Bools = field(repr=False)  # by living code
+    moved_on: Bools = field(repr=False)  # a dependency's signature changed after the node's last touch
+
+    def penalties(self) -> Floats:
+        """The factor that ranking applies to each node."""
+        table = np.zeros(max(Freshness) + 1, np.float32)
+        for freshness, penalty in PENALTY.items():
+            table[freshness] = penalty
+        return table[self.classes]
+
+    def explain(self, node: int) -> Explanation:
+        """Why a node has its class, the weightiest reason first."""
+        facts = self.facts
+        position = int(facts.positions[node])
+        in_chain = 0 <= position < BEYOND and facts.sources[node] != Source.NONE
+        freshness = Freshness(int(self.classes[node]))
+        return Explanation(
+            freshness,
+            tuple(self._reasons(node, freshness)),
+            int(self.ages[node]) // DAY,
+            position if in_chain else None,
+        )
+
+    def _reasons(self, node: int, freshness: Freshness) -> list[Reason]:
+        facts, time = self.facts, int(self.facts.times[node])
+        if facts.unreadable[node]:
+            return [Reason(ReasonKind.UNREADABLE)]
+        if freshness is Freshness.FRESH:
+            uncommitted = facts.sources[node] == Source.WORKTREE
+            return [Reason(ReasonKind.UNCOMMITTED) if uncommitted else Reason(ReasonKind.RECENT, time=time)]
+        if freshness is Freshness.ACCEPTABLE:
+            return [self._why_acceptable(node)]
+        return [*self._risks(node), Reason(ReasonKind.OLD, time=time)]
+
+    def _why_acceptable(self, node: int) -> Reason:
+        if _unknown(self.facts)[node]:
+            return Reason(ReasonKind.UNKNOWN_HISTORY)
+        if not self.referenced[node] or not _old(self.facts, self.ages, self.thresholds)[node]:
+            return Reason(ReasonKind.NOT_OLD, time=int(self.facts.times[node]))
+        sources, targets = self.edges.among(REFERRING_KINDS, self.thresholds.confidence)
+        living = _living(self.facts, self.ages, self.thresholds)
+        referring = [int(source) for source in sources[targets == node] if living[source]]
+        newest = min(referring, key=lambda source: (-int(self.facts.times[source]), source))
+        return Reason(ReasonKind.LIVING_REFERENCE, newest, int(self.facts.times[newest]), len(set(referring)))
+
+    def _risks(self, node: int) -> list[Reason]:
+        facts, found = self.facts, []
+        if self.moved_on[node]:
+            sources, targets = self.edges.among(DEPENDING_KINDS, self.thresholds.confidence)
+            changed = _after(facts, sources, targets)
+            for target in sorted(set(targets[changed & (sources == node)].tolist())):
+                time = int(facts.signature_times[target])
+                found.append(Reason(ReasonKind.SIGNATURE_CHANGED, target, time))
+        if facts.vanished_times[node] > facts.times[node]:
+            found.append(Reason(ReasonKind.DEPENDENCY_VANISHED, time=int(facts.vanished_times[node])))
+        if facts.fixes[node] >= self.thresholds.risky_fixes:
+            found.append(Reason(ReasonKind.FIXES, count=int(facts.fixes[node])))
+        if facts.flags[node] & CommitFlag.REVERT:
+            found.append(Reason(ReasonKind.REVERT, time=int(facts.times[node])))
+        if facts.flags[node] & CommitFlag.REVERTED:
+            found.append(Reason(ReasonKind.REVERTED, time=int(facts.times[node])))
+        return found
+
+
+def classify(
+    facts: NodeFacts,
+    edges: GraphEdges,
+    clock: int | None = None,
+    thresholds: Thresholds | None = None,
+) -> Classified:
+    """The class of every node. `clock` None is each repository's own: its HEAD's committer time."""
+    limits = thresholds or Thresholds()
+    ages = np.maximum((facts.clocks if clock is None else clock) - facts.times, 0)
+    referenced = _referenced(facts, edges, ages, limits)
+    moved_on = _moved_on(facts, edges, limits)
+    recent = (ages <= limits.fresh_days * DAY) | (facts.positions <= limits.fresh_commits)
+    fresh = (facts.sources == Source.WORKTREE) | (recent & (facts.positions < BEYOND))
+    stale = _old(facts, ages, limits) & ~referenced & ~fresh
+    risky = moved_on | (facts.vanished_times > facts.times) | (facts.fixes >= limits.risky_fixes)
+    risky |= facts.flags & int(CommitFlag.REVERT | CommitFlag.REVERTED) > 0
+    classes = np.full(len(facts), Freshness.ACCEPTABLE, np.uint8)
+    classes[fresh] = Freshness.FRESH
+    classes[stale] = Freshness.STALE
+    classes[stale & risky] = Freshness.STALE_WITH_RISK
+    classes[_unknown(facts)] = Freshness.ACCEPTABLE
+    classes[facts.unreadable] = Freshness.STALE_WITH_RISK
+    flags = _behind(facts, edges, limits)
+    return Classified(classes, flags, facts, edges, limits, ages, referenced, moved_on)
+
+
+def _unknown(facts: NodeFacts) -> Bools:
+    unknown: Bools = (facts.sources == Source.NONE) | (facts.sources == Source.SHALLOW)
+    return unknown
+
+
+def _old(facts: NodeFacts, ages: Longs, limits: Thresholds) -> Bools:
+    old = (ages > limits.old_days * DAY) & (facts.positions > limits.old_commits)
+    beyond = facts.positions == BEYOND  # older than the horizon, which is further than any threshold
+    past: Bools = (old | beyond) & ~_unknown(facts)
+    return past
+
+
+def _living(facts: NodeFacts, ages: Longs, limits: Thresholds) -> Bools:
+    touched = (ages <= limits.living_days * DAY) & (facts.positions < BEYOND) & ~_unknown(facts)
+    living: Bools = touched | (facts.sources == Source.WORKTREE)
+    return living
+
+
+def _referenced(facts: NodeFacts, edges: GraphEdges, ages: Longs, limits: Thresholds) -> Bools:
+    sources, targets = edges.among(REFERRING_KINDS, limits.confidence)
+    referenced = np.zeros(len(facts), np.bool_)
+    referenced[targets[_living(facts, ages, limits)[sources]]] = True
+    return referenced
+
+
+def _moved_on(facts: NodeFacts, edges: GraphEdges, limits: Thresholds) -> Bools:
+    sources, targets = edges.among(DEPENDING_KINDS, limits.confidence)
+    moved = np.zeros(len(facts), np.bool_)
+    moved[sources[_after(facts, sources, targets)]] = True
+    return moved
+
+
+def _after(facts: NodeFacts, sources: Ints, targets: Ints) -> Bools:
+    """Whether the target's signature changed after the source was last touched."""
+    changed: Bools = facts.signature_times[targets] > np.where(
+        facts.positions[sources] == BEYOND, NEVER, facts.times[sources]
+    )
+    return changed & ~_unknown(facts)[sources]
+
+
+def _behind(facts: NodeFacts, edges: GraphEdges, limits: Thresholds) -> Bytes:
+    flags = np.zeros(len(facts), np.uint8)
+    for kind, flag in (
+        (EdgeKind.DOCUMENTS, FreshnessFlag.DOCUMENT_BEHIND),
+        (EdgeKind.TESTS, FreshnessFlag.TEST_BEHIND),
+    ):
+        sources, targets = edges.among((kind,), limits.confidence)
+        behind = (facts.times[targets] > facts.times[sources]) & ~_unknown(facts)[sources]
+        flags[sources[behind & (facts.positions[targets] < BEYOND)]] |= int(flag)
+    return flags
+
+
+# the summary of a repository
+
+
+@dataclass(frozen=True, slots=True)
+class HotOldNode:
+    """Old code that much living code relies on."""
+
+    node: int
+    age_days: int
+    living_references: int
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A repository's nodes by class, and its oldest hot code."""
+
+    counts: Mapping[Freshness, int]
+    total: int
+    oldest_hot: tuple[HotOldNode, ...]
+
+    def share(self, freshness: Freshness) -> float:
+        """The part of all nodes in a class, 0..1."""
+        return self.counts[freshness] / self.total if self.total else 0.0
+
+
+HOT_REFERENCES = 3  # from living code: fewer is ordinary
+
+
+def summarise(classified: Classified, most: int = 10, chosen: Bools | None = None) -> Summary:
+    """Counts per class, and the oldest nodes among those with many living references."""
+    facts, ages, limits = classified.facts, classified.ages, classified.thresholds
+    mask = np.ones(len(facts), np.bool_) if chosen is None else chosen
+    counts = np.bincount(classified.classes[mask], minlength=max(Freshness) + 1)
+    sources, targets = classified.edges.among(REFERRING_KINDS, limits.confidence)
+    pairs = np.unique(np.column_stack((targets, sources))[_living(facts, ages, limits)[sources]], axis=0)
+    references = np.bincount(pairs[:, 0], minlength=len(facts))
+    hot = np.flatnonzero(mask & _old(facts, ages, limits) & (references >= HOT_REFERENCES))
+    order = np.lexsort((hot, -references[hot], -ages[hot]))
+    oldest = tuple(HotOldNode(int(node), int(ages[node]) // DAY, int(references[node])) for node in hot[order[:most]])
+    return Summary({kind: int(counts[kind]) for kind in Freshness}, int(mask.sum()), oldest)
+
+
+LABELS: Mapping[Freshness, str] = {
+    Freshness.FRESH: "fresh",
+    Freshness.ACCEPTABLE: "acceptable",
+    Freshness.STALE: "stale",
+    Freshness.STALE_WITH_RISK: "stale with risk",
+}
+
+
+def render_summary(summary: Summary, name_of: Callable[[int], str], width: int = 40) -> str:
+    """The summary as text: a bar per class, then the oldest hot code."""
+    lines = []
+    for freshness in sorted(Freshness, reverse=True):
+        share = summary.share(freshness)
+        bar = "█" * round(share * width)
+        label, count = LABELS[freshness], summary.counts[freshness]
+        lines.append(f"{label:15} {bar:{width}} {share:6.1%} {count:8}")
+    if summary.oldest_hot:
+        lines += ["", "oldest code that living code relies on:"]
+    for hot in summary.oldest_hot:
+        lines.append(f"{hot.age_days:6} days {hot.living_references:5} references  {name_of(hot.node)}")
+    return "\n".join(lines)
