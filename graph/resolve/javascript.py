@@ -14,6 +14,7 @@ from ctxsearch.graph.facts import MODULE_SCOPE, Assign, Definition, Expr, Op, Pa
 from ctxsearch.graph.model import CALLABLE_KINDS, NodeFlag, NodeKind, Rule
 from ctxsearch.graph.resolve.ecma_index import ANY_MEMBER, EcmaIndex, Write
 from ctxsearch.graph.resolve.ecma_types import CONSTRUCTOR, FUNCTION, LIST, MAP, OBJECT, Env, TypeReader
+from ctxsearch.graph.resolve.surface import MODULE_STARS
 from ctxsearch.graph.resolve.tables import CLASS_LIKE, FileTable
 from ctxsearch.graph.resolve.values import (
     EXTERNAL,
@@ -46,6 +47,7 @@ _OBJECT_METHODS = frozenset(
     {"toString", "hasOwnProperty", "valueOf", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString"}
 )
 _MAX_CONSTANT_STEPS = 6
+MIN_PARTICULAR = 8  # letters of a method name that can be unique on purpose
 
 
 class JavaScriptEvaluator(TypeReader):
@@ -142,10 +144,22 @@ class JavaScriptEvaluator(TypeReader):
             return self.definition(value.path, value.index).kind is NodeKind.INTERFACE
         return isinstance(value, Shape) and value.type.name in (FUNCTION, CONSTRUCTOR, OBJECT)
 
-    def global_name(self, path: str, name: str) -> Values:  # noqa: ARG002
-        if name == "module" or name == "exports":
+    def global_name(self, path: str, name: str) -> Values:
+        """A name that nothing in the file binds: the language's and the host's, or what a script puts there."""
+        if name in ("module", "exports"):
             return UNKNOWN
-        return (Ext(name),) if name in GLOBALS or name[:1].isupper() else UNKNOWN
+        if name in GLOBALS:
+            return (Ext(name),)
+        found = [place for place in self.world.named(self.language, name) if self._is_global(*place)]
+        if not found:
+            return (Ext(name),)
+        return self.definition_value(*found[0]) if len(found) == 1 and found[0][0] != path else UNKNOWN
+
+    def _is_global(self, path: str, index: int) -> bool:
+        """Whether a definition stands at the top of a script: a file that is no module."""
+        facts = self.table(path).facts
+        self.world.record("name", path, MODULE_STARS)
+        return facts.definitions[index].parent == MODULE_SCOPE and not facts.imports and not facts.exports
 
     def in_class_scope(self, path: str, index: int, name: str) -> Values | None:
         """Members are never in scope; a class expression's or namespace's own names are."""
@@ -1024,6 +1038,17 @@ class JavaScriptEvaluator(TypeReader):
                             if isinstance(method, Func):
                                 yield expr.scope, (method.path, method.index), Rule.TYPED, expr.line
 
+    # -- the last resort
+
+    def guess(self, path: str, index: int, expr: Expr) -> list[tuple[str, int]]:  # noqa: ARG002
+        """The only class that has a method of that name, where the name is no ordinary word and no host's."""
+        callee = self.table(path).facts.exprs[expr.base] if expr.op is Op.CALL and expr.base >= 0 else None
+        if callee is None or callee.op is not Op.MEMBER or not _is_particular(callee.name):
+            return []
+        found = self.world.named(self.language, callee.name)
+        owned = len(found) == 1 and self.js(found[0][0]).method_owner(found[0][1]) >= 0
+        return found if owned else []
+
     # -- objects that are passed on
 
     def encode_value(self, value: Value) -> str | None:
@@ -1068,6 +1093,11 @@ def _implementations(definitions: tuple[Definition, ...], found: list[int]) -> l
     return found[:1]
 
 
+def _is_particular(name: str) -> bool:
+    """A compound name that no browser or Node.js interface is known to have."""
+    return len(name) >= MIN_PARTICULAR and any(map(str.isupper, name[1:])) and name not in HOST_METHODS
+
+
 def _covers(written: tuple[str, ...], names: tuple[str, ...]) -> bool:
     return len(written) == len(names) and all(
         one in (other, ANY_MEMBER) or other == ANY_MEMBER for one, other in zip(written, names, strict=True)
@@ -1089,5 +1119,22 @@ GLOBAL_NAMES = """
     after suite vi jest jasmine cy chai sinon assert $ jQuery __dirname __filename import print define
 """
 GLOBALS = frozenset(GLOBAL_NAMES.split())
+HOST_METHOD_NAMES = """
+    addEventListener appendChild attachEvent attachShadow charCodeAt cloneNode codePointAt compareDocumentPosition
+    createElement createReadStream createServer createTextNode createWriteStream disconnectedCallback dispatchEvent
+    elementFromPoint endsWith findIndex findLast findLastIndex flatMap forEach fromEntries getAllResponseHeaders
+    getAttribute getBoundingClientRect getComputedStyle getContext getDate getElementById getElementsByClassName
+    getElementsByTagName getFullYear getHeader getHours getItem getMinutes getMonth getOwnPropertyDescriptor
+    getOwnPropertyNames getPrototypeOf getReader getSeconds getTime getTimezoneOffset getUTCDate getWriter
+    hasAttribute hasOwnProperty importKey includes indexOf insertAdjacentHTML insertBefore isPrototypeOf lastIndexOf
+    localeCompare matchAll objectStore padStart parseFromString pipeThrough pipeTo preventDefault propertyIsEnumerable
+    querySelector querySelectorAll readAsText readFile readFileSync reduceRight releaseLock removeAttribute
+    removeChild removeEventListener removeItem replaceAll replaceChild replaceWith requestAnimationFrame
+    respondWith scrollIntoView setAttribute setHeader setItem setRequestHeader setTimeout startsWith
+    stopImmediatePropagation stopPropagation subscribe toBeDefined toDateString toFixed toHaveBeenCalled
+    toISOString toLocaleDateString toLocaleString toLowerCase toPrecision toString toUpperCase toUTCString
+    trimEnd trimStart waitUntil writeFile writeFileSync writeHead
+"""
+HOST_METHODS = frozenset(HOST_METHOD_NAMES.split())
 
 EVALUATOR = JavaScriptEvaluator

@@ -30,6 +30,7 @@ _FLAG_WORDS = {
     "abstract": NodeFlag.ABSTRACT,
 }
 _FUNCTION_KINDS = frozenset({NodeKind.FUNCTION, NodeKind.METHOD, NodeKind.CONSTRUCTOR})
+_PASSED = frozenset({NodeKind.FUNCTION, NodeKind.CLASS})
 _DECORATED = frozenset({NodeKind.CLASS, NodeKind.METHOD, NodeKind.VARIABLE, NodeKind.CONSTRUCTOR})
 _LITERALS = FUNCTION_NODES | {"class", "object"}  # what takes the name that it is bound to
 _SIGNATURES = frozenset({"function_signature", "method_signature", "abstract_method_signature"})
@@ -886,6 +887,7 @@ class JavaScript(Expressions):
     def finish(self) -> None:
         if self._comment_first and self._comment:
             self.doc = _clean(self._comment)
+        self._refer_to_functions()
         locals_out = {export.local for export in self.exports if export.local and not export.module}
         values_out = {
             self.exprs[export.value].base
@@ -895,6 +897,15 @@ class JavaScript(Expressions):
         for draft in self.drafts:
             if (draft.parent == MODULE_SCOPE and draft.name in locals_out) or draft.index in values_out:
                 draft.flags |= NodeFlag.EXPORTED
+
+    def _refer_to_functions(self) -> None:
+        """Functions and classes that are passed on by name are referred to, whoever calls them."""
+        known = {item.alias for item in self.imports if item.alias}
+        known |= {draft.name for draft in self.drafts if draft.parent == MODULE_SCOPE and draft.kind in _PASSED}
+        for expr in self.exprs:
+            if expr.op is Op.CALL or expr.op is Op.NEW:
+                named = (arg for arg in expr.args if self.exprs[arg].op is Op.NAME)
+                self.references.extend(arg for arg in named if self.exprs[arg].name in known)
 
 
 def _language_of(path: str) -> str:
