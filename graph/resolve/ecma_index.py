@@ -46,6 +46,7 @@ class EcmaIndex:
         self.this_fields: dict[int, Names] = defaultdict(dict)  # function that binds `this` -> name -> assigns
         self.writes: dict[str, list[Write]] = defaultdict(list)  # root name -> writes below it
         self.holders: dict[int, Holder] = {}  # expression -> what it is a part of
+        self.blocks: dict[int, tuple[int, int]] = {}  # definition -> (start, end) of the block that it is visible in
         self.reflections: list[int] = []  # Reflect.apply and Reflect.construct calls
         self._scan_expressions()
         self._scan_assigns()
@@ -135,6 +136,9 @@ class EcmaIndex:
             self._hold(assign.value, Holder("assign", index))
             target = facts.exprs[assign.target]
             if target.op is Op.NAME:
+                value = facts.exprs[assign.value] if assign.value >= 0 and assign.until >= 0 else None
+                if value is not None and value.op in (Op.FUNCTION, Op.CLASS):
+                    self.blocks[value.base] = (target.at, assign.until)
                 continue
             if target.op is Op.MEMBER and facts.exprs[target.base].op is Op.THIS:
                 self.this_fields[facts.exprs[target.base].scope].setdefault(target.name, []).append(index)

@@ -34,6 +34,7 @@ from ctxsearch.graph.resolve.values import (
 from ctxsearch.graph.resolve.world import World
 
 GENERATOR = "<generator>"  # the name of a Shape's type: what a generator function gives, to be iterated
+TYPE = "type"  # the text of a reference that names a type
 _ITERATOR = "[Symbol.iterator]"
 _ELEMENT_RESULTS = frozenset({"at", "find", "findLast", "pop", "shift"})
 _SAME_RESULTS = frozenset({"filter", "slice", "concat", "reverse", "sort", "toSorted", "toReversed", "splice", "fill"})
@@ -514,6 +515,11 @@ class JavaScriptEvaluator(TypeReader):
         if self.table(path).facts.definitions[index].name not in js.writes:
             return UNKNOWN
         static = isinstance(seen_as, Class)
+        key = ("writes", path, index, name, static)
+        return self._guarded(path, key, lambda: self._find_writes(path, index, name, static))
+
+    def _find_writes(self, path: str, index: int, name: str, static: bool) -> Values:
+        js = self.js(path)
         prefix = () if static else ("prototype",)
         found: list[Value] = []
         for write in (*js.writes_to(index, *prefix, name), *js.writes_to(index, *prefix, ANY_MEMBER)):
@@ -560,6 +566,9 @@ class JavaScriptEvaluator(TypeReader):
         return (func,) if name in ("call", "apply") else EXTERNAL
 
     def box_member(self, box: Box, name: str) -> Values:
+        return self._guarded(box.path, ("box", box.path, box.expr, name), lambda: self._box_member(box, name))
+
+    def _box_member(self, box: Box, name: str) -> Values:
         facts = self.table(box.path).facts
         expr = facts.exprs[box.expr]
         if expr.op is Op.SEQUENCE:
@@ -632,17 +641,20 @@ class JavaScriptEvaluator(TypeReader):
         if isinstance(base, Inst):
             return self._iterated(base)
         if isinstance(base, Box):
-            facts = self.table(base.path).facts
-            expr = facts.exprs[base.expr]
-            if expr.op is Op.MAPPING:
-                return EXTERNAL
-            found: list[Value] = []
-            for arg in expr.args:
-                item = facts.exprs[arg]
-                values = self.value(base.path, item.base if item.op is Op.SPREAD else arg)
-                found += self._each(values, self.element) if item.op is Op.SPREAD else values
-            return tuple(found)
+            return self._guarded(base.path, ("items", base.path, base.expr), lambda: self._box_elements(base))
         return super().element(base)
+
+    def _box_elements(self, box: Box) -> Values:
+        facts = self.table(box.path).facts
+        expr = facts.exprs[box.expr]
+        if expr.op is Op.MAPPING:
+            return EXTERNAL
+        found: list[Value] = []
+        for arg in expr.args:
+            item = facts.exprs[arg]
+            values = self.value(box.path, item.base if item.op is Op.SPREAD else arg)
+            found += self._each(values, self.element) if item.op is Op.SPREAD else values
+        return tuple(found)
 
     def _iterated(self, base: Inst) -> Values:
         """What `for (x of instance)` gives: through [Symbol.iterator], next and value."""
@@ -1037,6 +1049,85 @@ class JavaScriptEvaluator(TypeReader):
                         for method in self.member(value, _ITERATOR):
                             if isinstance(method, Func):
                                 yield expr.scope, (method.path, method.index), Rule.TYPED, expr.line
+
+    # -- references
+
+    def reference(self, path: str, expr: int) -> Values:
+        item = self.table(path).facts.exprs[expr]
+        if item.text == TYPE:
+            found = self._type_reference(path, expr)
+        elif item.op is Op.MEMBER:
+            found = self._each(self.ask(path, item.base), lambda owner: self.defined(owner, item.name))
+        elif self.js(path).binding_scope(item.scope, item.name) == MODULE_SCOPE:
+            found = self._symbol(path, item.name)
+        else:
+            return UNKNOWN  # a local variable is no symbol
+        return tuple(value for value in found if self._is_visible(path, value, item.at))
+
+    def _type_reference(self, path: str, expr: int) -> Values:
+        item = self.table(path).facts.exprs[expr]
+        if item.op is Op.NAME:
+            return tuple(value for value in self.type_name(path, item.scope, item.name) if isinstance(value, Class))
+        owners = self._type_owners(path, item.base)
+        return self._each(owners, lambda owner: self.type_member(owner, item.name))
+
+    def _type_owners(self, path: str, expr: int) -> Values:
+        """What stands before the dot of a type's name: a module or a namespace."""
+        item = self.table(path).facts.exprs[expr]
+        if item.op is Op.NAME:
+            return self.type_name(path, item.scope, item.name)
+        return self._each(self._type_owners(path, item.base), lambda owner: self.type_member(owner, item.name))
+
+    def _is_visible(self, path: str, value: Value, at: int) -> bool:
+        if not isinstance(value, Class | Func) or value.path != path:
+            return True
+        start, end = self.js(path).blocks.get(value.index, (0, at + 1))
+        return start <= at < end
+
+    def defined(self, owner: Value, name: str) -> Values:
+        if isinstance(owner, Module):
+            self.world.record("name", owner.path, name)
+            return self._guarded(owner.path, ("sym", owner.path, name), lambda: self._exported_symbol(owner.path, name))
+        if isinstance(owner, Class | Inst):
+            self.touch(owner.path, owner.index)
+            table = self.table(owner.path)
+            found = self._members_named(table, owner.index, name, None)
+            return (Class(owner.path, found[-1]),) if found else UNKNOWN
+        return UNKNOWN
+
+    def _symbol(self, path: str, name: str) -> Values:
+        """The definition behind a top-level name of a file, as seen inside it: not its value."""
+        table = self.table(path)
+        defs = table.defs[MODULE_SCOPE].get(name, ()) if MODULE_SCOPE in table.defs else ()
+        definitions = table.facts.definitions
+        kept = [index for index in defs if definitions[index].kind in _VALUE_KINDS]
+        kept = [index for index in kept if definitions[index].kind is not NodeKind.METHOD]
+        if kept:
+            return (Class(path, _implementations(definitions, kept)[-1]),)
+        imports = table.imports[MODULE_SCOPE].get(name, ()) if MODULE_SCOPE in table.imports else ()
+        return tuple(value for index in imports for value in self.imported_symbol(path, table.facts.imports[index]))
+
+    def _exported_symbol(self, path: str, name: str) -> Values:
+        table = self.table(path)
+        self.world.record("name", path, MODULE_STARS)
+        found: list[Value] = []
+        for index in table.exports.get(name, ()):
+            export = table.facts.exports[index]
+            if export.module:
+                modules = self.module(path, export.module)
+                local = export.local or name
+                found += modules if local == "*" else [v for m in modules for v in self.defined(m, local)]
+            elif export.local:
+                self.world.record("name", path, export.local)
+                found += self._symbol(path, export.local) or self._types_in(path, MODULE_SCOPE, export.local)
+            else:
+                held = self.value(path, export.value)
+                found += [Class(v.path, v.index) for v in held if isinstance(v, Func | Class)]
+        if not found:
+            for index in table.exports.get("*", ()):
+                modules = self.module(path, table.facts.exports[index].module)
+                found += [value for module in modules for value in self.defined(module, name)]
+        return tuple(found)
 
     # -- the last resort
 

@@ -33,11 +33,23 @@ _FUNCTION_KINDS = frozenset({NodeKind.FUNCTION, NodeKind.METHOD, NodeKind.CONSTR
 _PASSED = frozenset({NodeKind.FUNCTION, NodeKind.CLASS})
 _DECORATED = frozenset({NodeKind.CLASS, NodeKind.METHOD, NodeKind.VARIABLE, NodeKind.CONSTRUCTOR})
 _LITERALS = FUNCTION_NODES | {"class", "object"}  # what takes the name that it is bound to
+_DECLARATIONS = frozenset(
+    {
+        "function_declaration",
+        "generator_function_declaration",
+        "class_declaration",
+        "abstract_class_declaration",
+        "interface_declaration",
+        "enum_declaration",
+        "type_alias_declaration",
+    }
+)
 _SIGNATURES = frozenset({"function_signature", "method_signature", "abstract_method_signature"})
 # Callers that run a function some other time: what they give back is not the function.
 _NOT_WRAPPERS = frozenset(
     {"setTimeout", "setInterval", "setImmediate", "requestAnimationFrame", "queueMicrotask", "describe", "it", "test"}
 )
+TYPE = "type"  # the text of a reference that names a type
 _LOGICAL_ASSIGNMENTS = frozenset({"||=", "&&=", "??="})
 
 
@@ -77,7 +89,7 @@ class JavaScript(Expressions):
         self._objects: list[_Object] = []
         self._names: set[int] = set()  # ids of nodes that introduce a name: not references
         self._exported: dict[int, Node] = {}  # id of a declaration -> its export statement
-        self._blocks: list[tuple[int, int]] = []  # (end, end of visibility or -1)
+        self._blocks: list[tuple[int, int, int]] = []  # (end, end of visibility or -1, start)
         self._branches: list[tuple[int, int]] = []  # (end, scope)
         self._decorators: list[int] = []
         self._comment: list[str] = []
@@ -361,6 +373,8 @@ class JavaScript(Expressions):
         elif kind is NodeKind.TYPE_ALIAS:
             self._type_parameters(draft)
             draft.result = self.type(node.child_by_field_name("value"))
+        if node.type in _DECLARATIONS:
+            self._bind_in_block(draft)
         if self.flags & NodeFlag.TEST:
             draft.flags |= NodeFlag.TEST
 
@@ -602,16 +616,32 @@ class JavaScript(Expressions):
     def on_block(self, node: Node) -> None:
         end = node.end_byte
         whole = self.scope != MODULE_SCOPE and self.drafts[self.scope].end == end
-        self._blocks.append((end, -1 if whole else end))
+        self._blocks.append((end, -1 if whole else end, node.start_byte))
 
     def on_branch(self, node: Node) -> None:
         self._branches.append((node.end_byte, self.scope))
 
     def _visible_until(self, node: Node) -> int:
+        return self._block_around(node)[0]
+
+    def _block_around(self, node: Node) -> tuple[int, int]:
+        """(end, start) of the block that bounds a declaration at `node`; the end is -1 for a whole function or file."""
         start = node.start_byte
         while self._blocks and self._blocks[-1][0] <= start:
             self._blocks.pop()
-        return self._blocks[-1][1] if self._blocks else -1
+        return self._blocks[-1][1:] if self._blocks else (-1, -1)
+
+    def _bind_in_block(self, draft: Draft) -> None:
+        """A declaration inside a block is visible from the block's start to its end only."""
+        until, start = self._block_around(draft.node)
+        if until < 0:
+            return
+        is_type = draft.kind in {NodeKind.INTERFACE, NodeKind.TYPE_ALIAS}
+        name = f"type {draft.name}" if is_type else draft.name  # a name that no value can have
+        op = Op.FUNCTION if draft.kind is NodeKind.FUNCTION else Op.CLASS
+        value = self.add(draft.node, op, base=draft.index)
+        self.exprs.append(Expr(Op.NAME, self.scope, draft.name_line, start, name))
+        self.assigns.append(Assign(len(self.exprs) - 1, value, None, True, until))
 
     def _is_conditional(self, node: Node) -> bool:
         start = node.start_byte
@@ -840,14 +870,14 @@ class JavaScript(Expressions):
         if node.type == "nested_type_identifier":
             self._names.update(child.id for child in node.named_children)
             parts = self.text(node).split(".")
-            index = self.add(node, Op.NAME, parts[0])
+            index = self.add(node, Op.NAME, parts[0], text=TYPE)
             for part in parts[1:]:
-                index = self.member(node, index, part)
+                index = self.add(node, Op.MEMBER, part, index, text=TYPE)
         else:
             name = self.text(node)
             if self._is_type_parameter(name):
                 return
-            index = self.add(node, Op.NAME, name)
+            index = self.add(node, Op.NAME, name, text=TYPE)
         self.references.append(index)
 
     def _is_type_parameter(self, name: str) -> bool:
