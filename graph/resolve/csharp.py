@@ -8,12 +8,13 @@ from ctxsearch.graph.resolve.dotnet import DOTNET
 from ctxsearch.graph.resolve.functional import FunctionalEvaluator
 from ctxsearch.graph.resolve.overloads import simple
 from ctxsearch.graph.resolve.surface import MODULE_STARS
-from ctxsearch.graph.resolve.tables import CLASS_LIKE, FileTable
+from ctxsearch.graph.resolve.tables import FileTable
 from ctxsearch.graph.resolve.typed import TYPE_LIKE, WIDE, Signature
 from ctxsearch.graph.resolve.values import EXTERNAL, UNKNOWN, Class, Ext, Func, Inst, Package, Value, Values, Var
 
 _OBJECT = frozenset({"ToString", "Equals", "GetHashCode", "GetType", "MemberwiseClone", "ReferenceEquals", "Finalize"})
 _ENUM = frozenset({"HasFlag", "CompareTo", "GetTypeCode"})
+ARITY = "`"  # in a type's name: before the number of its type arguments, as the platform itself writes it
 _PRIMITIVES = (
     "int uint long ulong short ushort byte sbyte char bool float double decimal string object void dynamic nint nuint"
 )
@@ -50,9 +51,11 @@ class CSharpEvaluator(FunctionalEvaluator):
         return table.facts.package
 
     def package_type(self, path: str, package: str, name: str) -> Values:  # noqa: ARG002
+        plain, _, arity = name.partition(ARITY)
 
         def compute() -> Values:
-            for place, index in self.world.named(self.language, name):
+            found: list[Value] = []
+            for place, index in self.world.named(self.language, plain):
                 table = self.table(place)
                 definition = table.facts.definitions[index]
                 around = definition.parent
@@ -62,14 +65,37 @@ class CSharpEvaluator(FunctionalEvaluator):
                     continue
                 self.world.record("name", place, MODULE_STARS)
                 if self.namespace(table, index) == package:
-                    return self.as_type(place, index)
-            return UNKNOWN
+                    found += self.as_type(place, index)
+            return tuple(found)
 
-        return self._guarded("", ("pt", package, name), compute)
+        return self._of_arity(self._guarded("", ("pt", package, plain), compute, WIDE), arity)
+
+    def _of_arity(self, found: Values, arity: str) -> Values:
+        """Types may share a name and differ in the number of type parameters."""
+        if not arity and len(found) < 2:
+            return found
+        wanted = int(arity or 0)
+        fitting = [
+            value
+            for value in found
+            if not isinstance(value, Class) or len(self.definition(value.path, value.index).type_params) == wanted
+        ]
+        return tuple(fitting[:1]) if fitting or arity else found[:1]
+
+    def type_classes(self, path: str, scope: int, declared: Type) -> Values:
+        if declared.args and declared.name not in self.primitives:
+            return super().type_classes(path, scope, Type(f"{declared.name}{ARITY}{len(declared.args)}"))
+        return super().type_classes(path, scope, declared)
+
+    def member_type(self, path: str, index: int, name: str) -> Values | None:
+        return super().member_type(path, index, name.partition(ARITY)[0])
 
     def _type_in(self, path: str, scope: int, name: str) -> Values:
         definition = self.table(path).facts.definitions[scope]
         if definition.kind is not NodeKind.PACKAGE:
+            plain, _, arity = name.partition(ARITY)
+            if definition.name == plain and len(definition.type_params) != int(arity or 0) and definition.parent < 0:
+                return self.type_name(path, definition.parent, name)
             return super()._type_in(path, scope, name)
         for package in _outwards(definition.name):
             found = self.package_type(path, package, name)
@@ -78,14 +104,14 @@ class CSharpEvaluator(FunctionalEvaluator):
         return self.type_name(path, definition.parent, name)
 
     def file_type(self, path: str, name: str) -> Values:
-        table = self.read_names(path, name)
-        facts = table.facts
+        plain = name.partition(ARITY)[0]
+        facts = self.read_names(path, plain).facts
         for package in _outwards(facts.package):
             found = self.package_type(path, package, name)
             if found:
                 return found
         for item in facts.imports:
-            if item.alias == name:
+            if item.alias == plain:
                 return self.imported(path, item)
         for item in facts.imports:
             if item.name != "*":
@@ -93,7 +119,7 @@ class CSharpEvaluator(FunctionalEvaluator):
             found = self._opened_type(path, facts.package, item, name)
             if found:
                 return found
-        return (Ext(name),)
+        return (Ext(plain),)
 
     def _opened_type(self, path: str, package: str, item: Import, name: str) -> Values:
         """A type through `using`: of a namespace (also one relative to the file's own), or nested in a class."""
@@ -137,42 +163,8 @@ class CSharpEvaluator(FunctionalEvaluator):
 
     # -- partial classes
 
-    def parts(self, path: str, index: int) -> list[tuple[str, int]]:
-        definition = self.table(path).facts.definitions[index]
-        if "partial" not in definition.signature.split():
-            return [(path, index)]
-        found = self._guarded("", ("parts", path, index), lambda: self._parts(path, index), WIDE)
-        return [(value.path, value.index) for value in found if isinstance(value, Class)] or [(path, index)]
-
-    def _parts(self, path: str, index: int) -> Values:
-        table = self.table(path)
-        mine = table.facts.definitions[index]
-        space = self.namespace(table, index)
-        found: list[Value] = []
-        for place, other in self.world.named(self.language, mine.name):
-            theirs = self.table(place)
-            definition = theirs.facts.definitions[other]
-            self.world.record("name", place, MODULE_STARS)
-            if (
-                definition.kind is mine.kind
-                and definition.qualified_name == mine.qualified_name
-                and len(definition.type_params) == len(mine.type_params)
-                and self.namespace(theirs, other) == space
-            ):
-                found.append(Class(place, other))
-        return tuple(found)
-
-    def canonical(self, path: str, index: int) -> tuple[str, int]:
-        """The part that stands for the whole class."""
-        return self.parts(path, index)[0]
-
-    def own_instance(self, path: str, index: int) -> Inst:
-        return super().own_instance(*self.canonical(path, index))
-
-    def as_type(self, path: str, index: int) -> Values:
-        if self.definition(path, index).kind in CLASS_LIKE:
-            return (Class(*self.canonical(path, index)),)
-        return super().as_type(path, index)
+    def is_part(self, definition: Definition) -> bool:
+        return "partial" in definition.signature.split()
 
     def is_class(self, parent: Value, child: Inst) -> bool:
         if isinstance(parent, Ext):
@@ -238,6 +230,23 @@ class CSharpEvaluator(FunctionalEvaluator):
         if any(space in _outwards(package) for package in own):
             return True
         return any(item.name == "*" and item.module == space for item in facts.imports)
+
+    def new_classes(self, path: str, expr: Expr) -> Values:
+        """`new(...)` as an argument makes what the parameter asks for."""
+        if expr.type is not None or expr.base >= 0:
+            return super().new_classes(path, expr)
+        facts = self.table(path).facts
+        role, call, position = self.sites(path).parents.get(facts.exprs.index(expr), ("", -1, -1))
+        if role != "arg":
+            return UNKNOWN
+        site = facts.exprs[call]
+        for callee in self.ask_callee(path, call, site):
+            if isinstance(callee, Func):
+                definition = self.definition(callee.path, callee.index)
+                param = self.param_for(definition, site, position)
+                wanted = self.typed(callee.path, callee.index, param.type) if param is not None else UNKNOWN
+                return tuple(Class(v.path, v.index, v.args) if isinstance(v, Inst) else v for v in wanted)
+        return EXTERNAL
 
     # -- values
 

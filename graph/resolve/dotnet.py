@@ -52,6 +52,18 @@ Task.Run Task<F>
 Activator.CreateInstance object
 """
 
+_COMMON = (
+    "Add AddRange Remove Clear Contains ContainsKey TryGetValue Any All Count Sum ForEach Invoke ToString Equals"
+    " GetHashCode GetType CompareTo Substring Trim Split Replace StartsWith EndsWith IndexOf Format Join Append Dispose"
+    " Close Flush Read Write ReadAsync WriteAsync Start Stop Cancel Wait Set Get Reset Parse TryParse Insert Build"
+    " Create Open Copy Delete Exists Run Execute ExecuteAsync GetService GetRequiredService Configure Bind Log Setup"
+    " Returns Verify Should Be Received When Do Is That"
+)
+
 DOTNET = Library(
-    read_results(_RESULTS, _GROUPS), read_lambdas(_LAMBDAS, _GROUPS), read_functions(_FUNCTIONS), read_static(_STATIC)
+    read_results(_RESULTS, _GROUPS),
+    read_lambdas(_LAMBDAS, _GROUPS),
+    read_functions(_FUNCTIONS),
+    read_static(_STATIC),
+    frozenset(_COMMON.split()),
 )

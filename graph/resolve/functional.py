@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from ctxsearch.graph.facts import Expr
+from ctxsearch.graph.facts import Definition, Expr
 from ctxsearch.graph.model import CALLABLE_KINDS, NodeFlag
 from ctxsearch.graph.resolve.overloads import NO_MATCH, WEAK, fit, simple
 from ctxsearch.graph.resolve.surface import MODULE_STARS
-from ctxsearch.graph.resolve.typed import TypedEvaluator
+from ctxsearch.graph.resolve.tables import CLASS_LIKE, FileTable
+from ctxsearch.graph.resolve.typed import WIDE, TypedEvaluator
 from ctxsearch.graph.resolve.values import EXTERNAL, UNKNOWN, Class, Ext, Func, Inst, Value, Values, Var
 
 _COLLECTIONS = frozenset(
@@ -16,6 +17,49 @@ _COLLECTIONS = frozenset(
 
 class FunctionalEvaluator(TypedEvaluator):
     """Functions as values and functions added to types from outside."""
+
+    # -- classes in several parts
+
+    def is_part(self, definition: Definition) -> bool:
+        """Whether a class may have more parts elsewhere."""
+        raise NotImplementedError
+
+    def namespace(self, table: FileTable, index: int) -> str:  # noqa: ARG002
+        """The namespace that a definition stands in."""
+        return table.facts.package
+
+    def parts(self, path: str, index: int) -> list[tuple[str, int]]:
+        if not self.is_part(self.table(path).facts.definitions[index]):
+            return [(path, index)]
+        found = self._guarded("", ("parts", path, index), lambda: self._parts(path, index), WIDE)
+        return [(value.path, value.index) for value in found if isinstance(value, Class)] or [(path, index)]
+
+    def _parts(self, path: str, index: int) -> Values:
+        table = self.table(path)
+        mine = table.facts.definitions[index]
+        space = self.namespace(table, index)
+        found: list[Value] = []
+        for place, other in self.world.named(self.language, mine.name):
+            theirs = self.table(place)
+            definition = theirs.facts.definitions[other]
+            self.world.record("name", place, MODULE_STARS)
+            if (
+                definition.kind is mine.kind
+                and self.is_part(definition)
+                and definition.qualified_name == mine.qualified_name
+                and len(definition.type_params) == len(mine.type_params)
+                and self.namespace(theirs, other) == space
+            ):
+                found.append(Class(place, other))
+        return tuple(found)
+
+    def own_instance(self, path: str, index: int) -> Inst:
+        return super().own_instance(*self.parts(path, index)[0])
+
+    def as_type(self, path: str, index: int) -> Values:
+        if self.definition(path, index).kind in CLASS_LIKE:
+            return (Class(*self.parts(path, index)[0]),)
+        return super().as_type(path, index)
 
     # -- called variables
 
@@ -71,13 +115,10 @@ class FunctionalEvaluator(TypedEvaluator):
         if isinstance(base, Ext) and (not base.name or "()" in base.name):
             return UNKNOWN
         scored: list[tuple[int, tuple[str, int]]] = []
-        for place, index in self.visible_extensions(path, name):
-            receiver = self.definition(place, index).receiver
-            if receiver is None:
-                continue
-            score = self._receiver_fit(base, self.typed(place, index, receiver))
+        for item in self.visible_extensions(path, name):
+            score = self.receiver_fitness(base, item)
             if score != NO_MATCH:
-                scored.append((score, (place, index)))
+                scored.append((score, item))
         if not scored:
             return UNKNOWN
         best = max(score for score, _ in scored)
@@ -85,6 +126,14 @@ class FunctionalEvaluator(TypedEvaluator):
             [item for score, item in scored if score == best], path, self.table(path).facts.exprs[call], strict=False
         )
         return (Func(*chosen),) if chosen is not None else UNKNOWN
+
+    def fits_receiver(self, base: Value, extension: tuple[str, int]) -> bool:
+        return self.receiver_fitness(base, extension) != NO_MATCH
+
+    def receiver_fitness(self, base: Value, extension: tuple[str, int]) -> int:
+        """How well a value fits what an extension extends."""
+        receiver = self.definition(*extension).receiver
+        return NO_MATCH if receiver is None else self._receiver_fit(base, self.typed(*extension, receiver))
 
     def _receiver_fit(self, base: Value, wanted: Values) -> int:
         if not wanted:
@@ -105,14 +154,19 @@ class FunctionalEvaluator(TypedEvaluator):
 
     def visible_extensions(self, path: str, name: str) -> list[tuple[str, int]]:
         """Extensions of a name that a file sees."""
-        found: list[tuple[str, int]] = []
-        for place, index in self.world.named(self.language, name):
-            definition = self.table(place).facts.definitions[index]
-            if definition.kind in CALLABLE_KINDS and definition.flags & NodeFlag.EXTENSION:
-                self.world.record("name", place, MODULE_STARS)
-                if self.sees_extension(path, place, index):
-                    found.append((place, index))
-        return found
+
+        def compute() -> Values:
+            found: list[Value] = []
+            for place, index in self.world.named(self.language, name):
+                definition = self.table(place).facts.definitions[index]
+                if definition.kind in CALLABLE_KINDS and definition.flags & NodeFlag.EXTENSION:
+                    self.world.record("name", place, MODULE_STARS)
+                    if self.sees_extension(path, place, index):
+                        found.append(Func(place, index))
+            return tuple(found)
+
+        found = self._guarded(path, ("ext", path, name), compute, WIDE)
+        return [(value.path, value.index) for value in found if isinstance(value, Func)]
 
     def sees_extension(self, path: str, place: str, index: int) -> bool:
         raise NotImplementedError

@@ -108,6 +108,19 @@ Arrays.copyOf Arrays.copyOfRange A
 CompletableFuture.supplyAsync CompletableFuture<F>
 """
 
+_COMMON = (
+    "add addAll append apply accept test run call close flush read write size length isEmpty contains containsKey"
+    " equals hashCode toString compareTo compare substring trim split replace startsWith endsWith indexOf charAt"
+    " format name ordinal getName getClass getMessage getCause invoke start stop join put clear remove forEach collect"
+    " sort reverse println print parse valueOf intValue longValue doubleValue booleanValue getBytes toLowerCase matches"
+    " lock unlock await signal notify wait submit execute shutdown cancel isDone get set build create open copy exists"
+    " getPath getParent toPath resolve plus minus between isBefore isAfter getTime setTime init reset next hasNext"
+)
+
 JDK = Library(
-    read_results(_RESULTS, _GROUPS), read_lambdas(_LAMBDAS, _GROUPS), read_functions(_FUNCTIONS), read_static(_STATIC)
+    read_results(_RESULTS, _GROUPS),
+    read_lambdas(_LAMBDAS, _GROUPS),
+    read_functions(_FUNCTIONS),
+    read_static(_STATIC),
+    frozenset(_COMMON.split()),
 )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ctxsearch.graph.facts import Definition, Expr, Import, Op, Param, Type
-from ctxsearch.graph.model import CALLABLE_KINDS, NodeFlag, NodeKind
+from ctxsearch.graph.model import CALLABLE_KINDS, NodeFlag, NodeKind, Rule
 from ctxsearch.graph.resolve.functional import FunctionalEvaluator
 from ctxsearch.graph.resolve.kotlin_library import KOTLIN, SCOPE_FUNCTIONS, STANDARD_FUNCTIONS, WITH_RECEIVER
 from ctxsearch.graph.resolve.overloads import simple, takes
@@ -76,7 +78,7 @@ class KotlinEvaluator(FunctionalEvaluator):
         for value in self.type_name(path, callee.scope, callee.name):
             if isinstance(value, Class):
                 found += self.choose_constructor(value, path, site)
-            elif isinstance(value, Ext) and "." in value.name:
+            elif isinstance(value, Ext) and ("." in value.name or callee.name[:1].isupper()):
                 found.append(value)
         return tuple(found)
 
@@ -139,17 +141,24 @@ class KotlinEvaluator(FunctionalEvaluator):
             return tuple(Func(*function) for function in functions[:3])
         return (Ext(f"{item.module}.{item.name}"),)
 
+    def is_part(self, definition: Definition) -> bool:
+        """A multiplatform class: declared with `expect`, given with `actual`."""
+        return not {"expect", "actual"}.isdisjoint(definition.signature.split("(")[0].split())
+
     # -- companions
 
     def companions(self, owner: Inst | Class) -> list[Class]:
-        self.touch(owner.path, owner.index)
-        table = self.table(owner.path)
-        return [
-            Class(owner.path, child)
-            for child in table.children.get(owner.index, ())
-            if table.facts.definitions[child].kind is NodeKind.CLASS
-            and table.facts.definitions[child].flags & COMPANION == COMPANION
-        ]
+        found: list[Class] = []
+        for path, index in self.parts(owner.path, owner.index):
+            self.touch(path, index)
+            table = self.table(path)
+            found += [
+                Class(path, child)
+                for child in table.children.get(index, ())
+                if table.facts.definitions[child].kind is NodeKind.CLASS
+                and table.facts.definitions[child].flags & COMPANION == COMPANION
+            ]
+        return found
 
     def called_member(self, base: Inst | Class, name: str, path: str, call: int) -> Values | None:
         found = super().called_member(base, name, path, call)
@@ -192,6 +201,12 @@ class KotlinEvaluator(FunctionalEvaluator):
         if name == "copy" and self.definition(base.path, base.index).params:
             return (Ext("kotlin.apply", ((base,),)),)
         return super().missing_method(base, name, path, call)
+
+    def eval_member(self, path: str, index: int, expr: Expr) -> Values:
+        found = super().eval_member(path, index, expr)
+        if not found and index in self.sites(path).calls and expr.name in self.library.common:
+            return EXTERNAL if not self.value(path, expr.base) else found
+        return found
 
     def method_call(self, base: Value, name: str, path: str, call: int) -> Values:
         if name in SCOPE_FUNCTIONS and not isinstance(base, Inst | Class):
@@ -266,6 +281,41 @@ class KotlinEvaluator(FunctionalEvaluator):
             return Signature((callee.args[0],), UNKNOWN)
         return super().library_signature(callee, literal, path, call)
 
+    # -- operators
+
+    def eval_unknown(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
+        """An operator on one of the repository's own types is a call of its operator function."""
+        if not expr.name:
+            return UNKNOWN
+        return self._each(self._operator_functions(path, expr), self._operator_result)
+
+    def _operator_result(self, value: Value) -> Values:
+        return self.declared_result(value) if isinstance(value, Func) else EXTERNAL
+
+    def _operator_functions(self, path: str, expr: Expr) -> Values:
+        found: list[Value] = []
+        for base in self.value(path, expr.base):
+            if not isinstance(base, Inst):
+                found += EXTERNAL
+                continue
+            for ancestor in self.linear(base.path, base.index):
+                found += [
+                    Func(*member)
+                    for member in (self.own_definitions(ancestor, expr.name) if isinstance(ancestor, Inst) else ())
+                    if self.is_method(self.definition(*member)) and takes(self.definition(*member), 1)
+                ][:1]
+            extensions = self.visible_extensions(path, expr.name)
+            found += [Func(*item) for item in extensions if self.fits_receiver(base, item)][:1]
+        return tuple(found[:1])
+
+    def implicit_calls(self, path: str) -> Iterator[tuple[int, tuple[str, int], Rule, int]]:
+        yield from super().implicit_calls(path)
+        for expr in self.table(path).facts.exprs:
+            if expr.op is Op.UNKNOWN and expr.name:
+                for value in self._operator_functions(path, expr):
+                    if isinstance(value, Func):
+                        yield expr.scope, (value.path, value.index), Rule.TYPED, expr.line
+
     # -- values
 
     def external_member(self, base: Ext, name: str) -> Values:
@@ -281,6 +331,9 @@ class KotlinEvaluator(FunctionalEvaluator):
             if place < len(params):
                 return self.apply(self.typed(base.path, base.index, params[place].type), self.env_of(base))
             return UNKNOWN
+        if isinstance(base, Inst):
+            getters = [value for value in self.named_methods(base, "get") if isinstance(value, Func)]
+            return tuple(v for value in getters[:1] for v in self.apply(self.declared_result(value), self.env_of(base)))
         if isinstance(base, Ext) and base.args:
             spec = self.library.results.get(simple(base.name), {}).get("component" if key is not None else "get")
             if spec is not None and key is None:

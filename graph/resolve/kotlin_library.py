@@ -69,6 +69,19 @@ kotlin.runCatching Result<F>
 kotlin.also kotlin.apply kotlin.takeIf kotlin.takeUnless 0
 """
 
+_COMMON = (
+    "toLong toInt toByte toShort toFloat toDouble toChar toUInt toULong shr shl ushr and or xor inv downTo until step"
+    " rangeTo coerceIn coerceAtLeast coerceAtMost plus minus times div rem inc dec compareTo contains indexOf"
+    " lastIndexOf substring trim split replace startsWith endsWith isEmpty isNotEmpty isBlank isNotBlank toString"
+    " length size add addAll remove clear forEach forEachIndexed joinToString any all none count sum sumOf fold fill"
+    " copyOf copyInto copyOfRange toByteArray toCharArray encodeToByteArray decodeToString lowercase uppercase invoke"
+    " set equals hashCode put close flush read write start stop join cancel await collect emit launch append"
+)
+
 KOTLIN = Library(
-    read_results(_RESULTS, _GROUPS), read_lambdas(_LAMBDAS, _GROUPS), read_functions(_FUNCTIONS), read_static(_STATIC)
+    read_results(_RESULTS, _GROUPS),
+    read_lambdas(_LAMBDAS, _GROUPS),
+    read_functions(_FUNCTIONS),
+    read_static(_STATIC),
+    frozenset(_COMMON.split()),
 )

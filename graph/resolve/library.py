@@ -26,6 +26,11 @@ class Library:
     lambdas: Mapping[str, Mapping[str, tuple[Type, ...]]]  # ... -> method -> the passed function's parameters
     functions: Mapping[str, tuple[Type, ...]]  # functional type -> result, then parameters
     static: Mapping[str, Type]  # "Type.method" or a bare function name -> result
+    common: frozenset[str] = frozenset()  # other names that library types share: never a sign of own code
+
+    def knows(self, name: str) -> bool:
+        """Whether some well-known library type has a member of that name."""
+        return name in self.common or any(name in members for members in self.results.values())
 
 
 Groups = Mapping[str, str]  # a name for many types at the start of a line

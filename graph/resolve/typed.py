@@ -23,6 +23,7 @@ from ctxsearch.graph.resolve.world import World
 
 MAX_ANCESTORS = 400
 MAX_NESTED_TYPES = 6  # levels of type arguments that are followed; recursive types are unbounded
+MIN_UNIQUE_LENGTH = 4  # shorter method names are unique by accident
 WIDE = 10_000  # no limit on how many values a table-like result may have
 
 TypeKey = tuple[str, int, int]  # a type parameter: path, declaring definition, position
@@ -149,10 +150,13 @@ class TypedEvaluator(Evaluator):
 
     def ask_new(self, path: str, expr: Expr) -> Values:
         self._steps = 0
-        return self._each(
-            self.new_classes(path, expr),
-            lambda value: self.choose_constructor(value, path, expr) if isinstance(value, Class) else (value,),
-        )
+        return self._each(self.new_classes(path, expr), lambda value: self.constructed(value, path, expr))
+
+    def constructed(self, value: Value, path: str, expr: Expr) -> Values:
+        """What `new` on a type runs; a type parameter may stand for anything."""
+        if isinstance(value, Class):
+            return self.choose_constructor(value, path, expr)
+        return EXTERNAL if isinstance(value, Var) else (value,)
 
     def new_classes(self, path: str, expr: Expr) -> Values:
         if expr.base >= 0:
@@ -184,7 +188,8 @@ class TypedEvaluator(Evaluator):
         types = self.type_name(path, scope, name)
         if any(not isinstance(value, Ext) or "." in value.name for value in types):
             return types
-        return EXTERNAL if outside else self.unknown_name(name, types)
+        inherited = outside and not (name[:1].isupper() and any(letter.islower() for letter in name))
+        return EXTERNAL if inherited else self.unknown_name(name, types)
 
     def _receiver_field(self, path: str, scope: int, name: str) -> Values | None:
         for receiver in self.implicit_receiver(path, scope):
@@ -374,20 +379,21 @@ class TypedEvaluator(Evaluator):
         """The definitions that make up one class."""
         return [(path, index)]
 
-    def package_type(self, path: str, package: str, name: str) -> Values:  # noqa: ARG002
-        """A top-level type by its package."""
+    def package_type(self, path: str, package: str, name: str) -> Values:
+        """A top-level type by its package; of several (modules of one build) the nearest to the asking file."""
 
         def compute() -> Values:
+            found: list[Value] = []
             for place, index in self.world.named(self.language, name):
                 table = self.table(place)
                 definition = table.facts.definitions[index]
                 if definition.parent < 0 and definition.kind in TYPE_LIKE:
                     self.world.record("name", place, MODULE_STARS)
                     if table.facts.package == package:
-                        return self.as_type(place, index)
-            return UNKNOWN
+                        found += self.as_type(place, index)
+            return tuple(found)
 
-        return self._guarded("", ("pt", package, name), compute)
+        return _nearest(self._guarded("", ("pt", package, name), compute, WIDE), path)
 
     # -- ancestors
 
@@ -550,7 +556,7 @@ class TypedEvaluator(Evaluator):
         return (Ext(f"{base.name}.{name}" if base.name else "", base.args),)
 
     def package_member(self, package: Package, name: str) -> Values:
-        found = self.package_type("", package.name, name)
+        found = self.package_type(self.home, package.name, name)
         if found:
             return found
         full = f"{package.name}.{name}"
@@ -779,6 +785,22 @@ class TypedEvaluator(Evaluator):
         if expr.op is Op.CALL and expr.base >= 0 and self.table(path).facts.exprs[expr.base].op in (Op.THIS, Op.SUPER):
             return Rule.SELF
         return super().rule(path, expr, values)
+
+    def guess(self, path: str, index: int, expr: Expr) -> list[tuple[str, int]]:  # noqa: ARG002
+        """An unknown receiver: the only class that has such a method, if no library type is known to have one."""
+        callee = self.table(path).facts.exprs[expr.base] if expr.op is Op.CALL and expr.base >= 0 else None
+        if callee is None or callee.op is not Op.MEMBER or len(callee.name) < MIN_UNIQUE_LENGTH:
+            return []
+        if self.library.knows(callee.name) or callee.name in self.root_members or self.value(path, callee.base):
+            return []
+        found = [
+            item for item in self.world.named(self.language, callee.name) if self.is_method(self.definition(*item))
+        ]
+        owners = {(place, self.table(place).facts.definitions[item].parent) for place, item in found}
+        if len(owners) != 1:
+            return []
+        chosen = self.choose_overload(found, path, expr, strict=True)
+        return [chosen] if chosen is not None else []
 
     # -- results
 
@@ -1042,11 +1064,7 @@ class TypedEvaluator(Evaluator):
 
     def ask_callee(self, path: str, call: int, site: Expr) -> Values:  # noqa: ARG002
         if site.op is Op.NEW:
-            found = self.new_classes(path, site)
-            return self._each(
-                found,
-                lambda value: self.choose_constructor(value, path, site) if isinstance(value, Class) else (value,),
-            )
+            return self._each(self.new_classes(path, site), lambda value: self.constructed(value, path, site))
         return self.value(path, site.base)
 
     # -- the library
@@ -1260,6 +1278,23 @@ def _find_sites(facts: FileFacts) -> Sites:
         for expr_index in definition.returns:
             made.parents.setdefault(expr_index, ("return", index, 0))
     return made
+
+
+def _nearest(values: Values, path: str) -> Values:
+    """The class whose file shares most of its folders with `path`; the first of equals."""
+    if len(values) < 2:
+        return values
+    folders = path.split("/")[:-1]
+
+    def shared(value: Value) -> int:
+        count = 0
+        for mine, theirs in zip(folders, value.path.split("/") if isinstance(value, Class) else (), strict=False):
+            if mine != theirs:
+                break
+            count += 1
+        return count
+
+    return (max(values, key=shared),)
 
 
 def _identity(value: Value) -> object:

@@ -430,7 +430,10 @@ class CSharpExtractor(TypedExtractor):
         if inside is not None:
             self.scope = self.drafts[inside].parent
         if self.scope >= 0 and node.type not in _COMMENTS:
-            self.drafts[self.scope].returns.append(self.expr(node))
+            owner = self.drafts[self.scope]
+            if owner.result is not None:
+                self._wanted.setdefault(node.id, owner.result)
+            owner.returns.append(self.expr(node))
 
     # -- expressions
 
@@ -478,7 +481,7 @@ class CSharpExtractor(TypedExtractor):
         return self.add(node, Op.NAME, self._simple(node))
 
     def _generic(self, node: Node) -> int:
-        return self.add(node, Op.NAME, self._simple(node))
+        return self.add(node, Op.NAME, self._simple(node), type=read_type(self.text(node)))
 
     def _member(self, node: Node) -> int:
         target, name = self.field(node, "expression"), self.field(node, "name")

@@ -26,6 +26,7 @@ _TYPES = frozenset(
 _COMMENTS = frozenset({"line_comment", "block_comment", "multiline_comment"})
 _TEST_ANNOTATIONS = frozenset({"Test", "ParameterizedTest", "RepeatedTest", "TestFactory"})
 _STATEMENTS = frozenset({"property_declaration", "assignment", "for_statement", "while_statement", "lambda_parameters"})
+_OPERATORS = {"+": "plus", "-": "minus", "*": "times", "/": "div", "%": "rem"}  # functions that operators call
 _CLASS_LIKE = frozenset({NodeKind.CLASS, NodeKind.INTERFACE})
 
 
@@ -626,7 +627,11 @@ class KotlinExtractor(TypedExtractor):
             return self._construction_with_type_arguments(node, sign)
         if sign == "+" and node.children[0].type == "string_literal":
             return self.literal(node, "str", STRING)
-        return self.add(node, Op.UNKNOWN)
+        operator = _OPERATORS.get(sign)
+        if operator is None:
+            return self.add(node, Op.UNKNOWN)
+        left, right = self.expr(node.children[0]), self.expr(node.children[2])
+        return self.add(node, Op.UNKNOWN, operator, base=left, args=(right,))
 
     def _construction_with_type_arguments(self, node: Node, sign: str) -> int:
         """The grammar reads `Foo<Int>(1)` as two comparisons."""

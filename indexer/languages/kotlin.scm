@@ -37,6 +37,7 @@
 (call_expression) @call
 (constructor_delegation_call) @call
 (infix_expression) @call
+(binary_expression) @call
 (callable_reference) @call
 (navigation_expression "::") @call
 (return_expression) @return
