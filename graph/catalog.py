@@ -23,6 +23,7 @@ import contextlib
 import fcntl
 import sqlite3
 import threading
+import weakref
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -78,6 +79,7 @@ SCHEMA_VERSION = 1
 _APPLICATION_ID = 0x63747873  # "ctxs"; tells the file from other SQLite databases
 _MAGIC = b"SQLite format 3\0"
 _HEADER_SIZE = 512  # the smallest page there is
+_LONG_LOG = 16 << 20  # bytes of write-ahead log beyond which a pin moves out of it
 _BUSY_SECONDS = 10.0  # longest wait for another connection's lock: recovery or a checkpoint, never a whole write
 
 
@@ -227,15 +229,17 @@ class Catalog:
     def read(self) -> Iterator[Snapshot]:
         """A view of one generation that stays while writers commit. Use it in the thread that opened it."""
         with _opening(self.path):
-            connection = _connect(self.path, read_only=True)
+            connection, snapshot = _begin_snapshot(self.path)
         try:
-            with _opening(self.path):
-                connection.execute("BEGIN")
-                snapshot = Snapshot(self.path, connection)
             with _translated(self.path):
                 yield snapshot
         finally:
             connection.close()
+
+    def pin(self) -> Pinned:
+        """A view of one generation for as long as it is needed, shared by threads."""
+        with _opening(self.path):
+            return Pinned(self.path, *_begin_snapshot(self.path))
 
     def verify(self) -> tuple[str, ...]:
         """Read everything; one sentence per problem. Slow: for `doctor`."""
@@ -506,6 +510,7 @@ class Snapshot:
     def load_edges(self) -> EdgeTable:
         """Every edge whose target exists, as positions in `load_nodes`."""
         nodes, sources, columns = self._load()
+        self._loaded = None  # nodes are asked for first, edges second; a pinned snapshot lives long
         return _edge_table(_Positions([node.id for node in nodes]), sources, columns)
 
     def graph_of(self, path: str) -> FileGraph | None:
@@ -616,13 +621,14 @@ class Snapshot:
         problems = [str(row[0]) for row in self._all("PRAGMA integrity_check") if row[0] != "ok"]
         if problems:
             return tuple(problems)
-        for record in self.files():
+        self.files()
+        for path, _ in self._paths():
             for read in (self.graph_of, self.text):
                 try:
-                    read(record.path)
+                    read(path)
                 except CatalogCorruptError as error:
                     problems.append(error.reason)
-        if not problems:
+        if not problems and self.load_edges().dangling:
             problems.extend(self._dangling())
         return tuple(problems)
 
@@ -699,6 +705,50 @@ class Snapshot:
             yield
         except (DamagedError, ValueError, IndexError, TypeError) as error:
             raise CatalogCorruptError(self._path, f"{what} is damaged") from error
+
+
+class Pinned:
+    """A `Snapshot` without a block around it: threads take turns, errors are the catalog's own.
+
+    Whoever holds it keeps the generation; it is let go of when nobody does. While a snapshot that began in the
+    write-ahead log is open, SQLite cannot start that log again, and a daemon always holds one. So when the log has
+    grown, the pin copies it into the file and moves to a snapshot of the same generation that does not need it.
+    """
+
+    def __init__(self, path: Path, connection: sqlite3.Connection, snapshot: Snapshot) -> None:
+        self._path = path
+        self._guard = threading.Lock()
+        self._log_seen = 0  # bytes
+        self._hold(connection, snapshot)
+        self.generation = snapshot.generation
+        self.identity = snapshot.identity
+
+    @contextlib.contextmanager
+    def use(self) -> Iterator[Snapshot]:
+        """The snapshot, for this thread alone until the block ends."""
+        with self._guard:
+            self._leave_long_log()
+            with _translated(self._path):
+                yield self._snapshot
+
+    def _hold(self, connection: sqlite3.Connection, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self._release = weakref.finalize(self, connection.close)
+
+    def _leave_long_log(self) -> None:
+        size = _log_size(self._path)
+        if size - self._log_seen < _LONG_LOG:
+            return
+        self._log_seen = size
+        # What cannot be done now is tried again when the log has grown once more; reading goes on either way.
+        with contextlib.suppress(sqlite3.Error, CatalogError):
+            _checkpoint(self._path)
+            connection, snapshot = _begin_snapshot(self._path)
+            if (snapshot.generation, snapshot.identity) == (self.generation, self.identity):
+                self._release()
+                self._hold(connection, snapshot)
+            else:
+                connection.close()
 
 
 def _shards(nodes: Iterable[NodeRecord], edges: Iterable[Edge]) -> dict[str, FileGraph]:
@@ -797,8 +847,34 @@ def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
         connection.execute("PRAGMA page_size = 8192")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA journal_size_limit = 67108864")
+        connection.execute(f"PRAGMA journal_size_limit = {_LONG_LOG // 2}")
     return connection
+
+
+def _begin_snapshot(path: Path) -> tuple[sqlite3.Connection, Snapshot]:
+    connection = _connect(path, read_only=True)
+    try:
+        connection.execute("BEGIN")
+        return connection, Snapshot(path, connection)
+    except BaseException:
+        connection.close()
+        raise
+
+
+def _checkpoint(path: Path) -> None:
+    """Copy the log into the file as far as readers allow; never waits for a writer, nor makes one wait."""
+    connection = _connect(path, read_only=False)
+    try:
+        connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+    finally:
+        connection.close()
+
+
+def _log_size(path: Path) -> int:
+    try:
+        return path.with_name(path.name + "-wal").stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 def _create_if_empty(connection: sqlite3.Connection) -> None:
@@ -850,8 +926,7 @@ def _check_length(path: Path, connection: sqlite3.Connection) -> None:
     """A truncated file is found here rather than when its last page is first read."""
     pages = connection.execute("PRAGMA page_count").fetchone()[0]
     size = connection.execute("PRAGMA page_size").fetchone()[0]
-    wal = path.with_name(path.name + "-wal")
-    if (not wal.exists() or not wal.stat().st_size) and path.stat().st_size < pages * size:
+    if not _log_size(path) and path.stat().st_size < pages * size:
         raise CatalogCorruptError(path, f"truncated to {path.stat().st_size} of {pages * size} bytes")
 
 

@@ -197,6 +197,56 @@ def test_a_reader_keeps_its_generation_while_a_writer_commits(catalog: Catalog, 
             assert (after.generation, after.text("b.py")) == (2, None)
 
 
+def test_a_pinned_generation_stays_and_is_shared_by_threads(catalog: Catalog) -> None:
+    fill(catalog)
+    pinned = catalog.pin()
+    with catalog.write() as w:
+        w.remove("b.py")
+    texts: list[str | None] = []
+
+    def read() -> None:
+        with pinned.use() as r:
+            texts.append(r.text("b.py"))
+
+    threads = [threading.Thread(target=read) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (pinned.generation, texts) == (1, [B_TEXT] * 4)
+    assert catalog.pin().generation == 2
+
+
+def test_the_log_stays_short_although_some_generation_is_always_pinned(
+    catalog: Catalog, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ctxsearch.graph.catalog._LONG_LOG", 200_000)
+    catalog._connection.execute("PRAGMA journal_size_limit = 100000")
+    log = path.with_name(path.name + "-wal")
+    sizes, pinned = [], catalog.pin()
+    for number in range(60):
+        with catalog.write() as w:
+            w.put_file(file_record("a.py", f"{number}"), random.Random(number).randbytes(20_000).hex())
+        pinned = catalog.pin()
+        with pinned.use() as r:
+            assert r.generation == number + 1
+        sizes.append(log.stat().st_size)
+    assert max(sizes) < 400_000, "sixty commits of some 30 kB each"
+
+
+def test_an_older_pin_keeps_its_generation_when_the_log_is_long(
+    catalog: Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ctxsearch.graph.catalog._LONG_LOG", 1)
+    fill(catalog)
+    pinned = catalog.pin()
+    with catalog.write() as w:
+        w.remove("b.py")
+    for _ in range(2):
+        with pinned.use() as r:
+            assert (r.generation, r.text("b.py")) == (1, B_TEXT)
+
+
 def test_an_edge_to_a_removed_node_is_left_out_counted_and_named(catalog: Catalog) -> None:
     fill(catalog)
     assert catalog.verify() == ()
