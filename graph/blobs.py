@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import msgspec
 import numpy as np
 
+from ctxsearch.graph.edges import EdgeTable
 from ctxsearch.graph.model import CodeNode, Edge, EdgeKind, NodeFlag, NodeId, NodeKind, Rule, Unresolved
 from ctxsearch.graph.records import FileGraph, FileRecord, NodeRecord
 
@@ -341,3 +342,42 @@ def id_numbers(ids: Iterable[NodeId]) -> np.ndarray[Any, np.dtype[np.uint64]]:
     if any(len(node) != 16 for node in listed):
         raise ValueError("a node id is not 16 hexadecimal digits")
     return np.frombuffer(data, dtype=">u8").astype(np.uint64)
+
+
+class _Positions:
+    """Where each id is in a list of nodes."""
+
+    def __init__(self, ids: list[NodeId]) -> None:
+        numbers = id_numbers(ids)
+        self._order = np.argsort(numbers)
+        self._sorted = numbers[self._order]
+
+    def __call__(self, numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.int32]]:
+        """Positions; -1 for what is not there."""
+        if not len(self._sorted):
+            return np.full(len(numbers), -1, dtype=np.int32)
+        at = np.minimum(np.searchsorted(self._sorted, numbers), len(self._sorted) - 1)
+        return np.where(self._sorted[at] == numbers, self._order[at], -1).astype(np.int32)
+
+
+def edge_table(
+    nodes: Iterable[CodeNode], sources: list[np.ndarray[Any, Any]], columns: list[np.ndarray[Any, Any]]
+) -> EdgeTable:
+    """Edges of many files together: per file the ids of the sources as numbers, and the rows."""
+    position = _Positions([node.id for node in nodes])
+    edges = np.concatenate(columns) if columns else np.zeros(0, dtype=EDGE)
+    source = position(np.concatenate(sources) if sources else np.zeros(0, dtype=np.uint64))
+    target = position(edges["target"])
+    kept = np.flatnonzero((target >= 0) & (source >= 0))
+    kept = kept[np.lexsort((target[kept], edges["kind"][kept], source[kept]))]
+    return EdgeTable(
+        source=source[kept],
+        target=target[kept],
+        kind=edges["kind"][kept].astype(np.uint8),
+        confidence=(edges["confidence"][kept] / np.float32(CONFIDENCE_STEPS)).astype(np.float32),
+        rule=edges["rule"][kept].astype(np.uint8),
+        dangling=len(edges) - len(kept),
+    )
+
+
+# Opening, checking, locking

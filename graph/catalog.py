@@ -1,7 +1,8 @@
 """The durable truth of one repository: files, nodes, edges, facts and generations in one SQLite file.
 
-The only module that knows the tables. It never parses, resolves or searches; everything else that is stored on
-disk (full text, vectors) or held in memory (CodeGraph) is derived from a generation of this file.
+The only module that reads and writes the tables (`graph/catalog_file.py` makes them). It never parses, resolves or
+searches; everything else that is stored on disk (full text, vectors) or held in memory (CodeGraph) is derived from a
+generation of this file.
 
 How it is laid out. A file's graph is always replaced as a whole, so it is stored as a few blobs per file rather
 than as a row per node and edge: 100k nodes and 500k edges are a few thousand rows, written in a second and read
@@ -20,7 +21,6 @@ resolver slip stop a whole index; a silent edge to nowhere would be worse.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import sqlite3
 import threading
 import weakref
@@ -33,8 +33,6 @@ from typing import IO, Any
 import numpy as np
 
 from ctxsearch.graph.blobs import (
-    CONFIDENCE_STEPS,
-    EDGE,
     DamagedError,
     GraphBlobs,
     decode_edges,
@@ -42,6 +40,7 @@ from ctxsearch.graph.blobs import (
     decode_nodes,
     decode_record,
     decode_summary,
+    edge_table,
     encode_graph,
     encode_record,
     id_numbers,
@@ -51,18 +50,31 @@ from ctxsearch.graph.blobs import (
     seal,
     unseal,
 )
-from ctxsearch.graph.edges import EdgeTable
-from ctxsearch.graph.model import (
-    CodeNode,
-    CtxsearchError,
-    Edge,
-    EdgeKind,
-    NodeDocument,
-    NodeFlag,
-    NodeId,
-    NodeKind,
-    Unresolved,
+from ctxsearch.graph.catalog_file import (
+    BUSY_SECONDS,
+    LONG_LOG,
+    CatalogBusyError,
+    CatalogCorruptError,
+    CatalogError,
+    CatalogFullError,
+    CatalogMissingError,
+    CatalogVersionError,
+    UnknownGenerationError,
+    check,
+    check_header,
+    checkpoint,
+    connect,
+    create_if_empty,
+    find_meta,
+    log_size,
+    meta,
+    opening,
+    put_meta,
+    take_lock,
+    translated,
 )
+from ctxsearch.graph.edges import EdgeTable
+from ctxsearch.graph.model import CodeNode, Edge, EdgeKind, NodeDocument, NodeFlag, NodeId, NodeKind, Unresolved
 from ctxsearch.graph.records import (
     Changes,
     Counts,
@@ -74,63 +86,20 @@ from ctxsearch.graph.records import (
     owner_of,
 )
 
-SCHEMA_VERSION = 1
+__all__ = [
+    "Catalog",
+    "CatalogBusyError",
+    "CatalogCorruptError",
+    "CatalogError",
+    "CatalogFullError",
+    "CatalogMissingError",
+    "CatalogVersionError",
+    "Pinned",
+    "Snapshot",
+    "UnknownGenerationError",
+    "Writer",
+]
 
-_APPLICATION_ID = 0x63747873  # "ctxs"; tells the file from other SQLite databases
-_MAGIC = b"SQLite format 3\0"
-_HEADER_SIZE = 512  # the smallest page there is
-_LONG_LOG = 16 << 20  # bytes of write-ahead log beyond which a pin moves out of it
-_BUSY_SECONDS = 10.0  # longest wait for another connection's lock: recovery or a checkpoint, never a whole write
-
-
-class CatalogError(CtxsearchError):
-    """The catalog cannot do what was asked."""
-
-    def __init__(self, path: Path, reason: str) -> None:
-        super().__init__(f"catalog {path}: {reason}")
-        self.path = path
-        self.reason = reason
-
-
-class CatalogMissingError(CatalogError):
-    """There is no catalog to read."""
-
-
-class CatalogCorruptError(CatalogError):
-    """The file is damaged; `Catalog.rebuild` sets it aside and starts empty."""
-
-
-class CatalogVersionError(CatalogError):
-    """The file was written by another version of the schema; `Catalog.rebuild` starts empty."""
-
-
-class CatalogBusyError(CatalogError):
-    """Another writer holds the catalog."""
-
-
-class CatalogFullError(CatalogError):
-    """The disk would not take the write; the last generation is intact."""
-
-
-class UnknownGenerationError(CatalogError):
-    """Asked for changes since a generation that this catalog never had: what was derived must be rebuilt."""
-
-
-_SCHEMA = """
-CREATE TABLE meta(key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
-CREATE TABLE file(key INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE, changed INTEGER NOT NULL,
-    documents INTEGER NOT NULL, record BLOB NOT NULL, checksum INTEGER NOT NULL);
-CREATE INDEX file_changed ON file(changed);
-CREATE TABLE text(file INTEGER PRIMARY KEY, data BLOB NOT NULL);
-CREATE TABLE graph(file INTEGER PRIMARY KEY, summary BLOB NOT NULL, nodes BLOB NOT NULL, edges BLOB NOT NULL);
-CREATE TABLE detail(file INTEGER PRIMARY KEY, docs BLOB NOT NULL, sites BLOB NOT NULL, unresolved BLOB NOT NULL);
-CREATE TABLE reads(file INTEGER PRIMARY KEY, data BLOB NOT NULL);
-CREATE TABLE facts(content_hash TEXT NOT NULL, language TEXT NOT NULL, extractor_version TEXT NOT NULL,
-    generation INTEGER NOT NULL, data BLOB NOT NULL, UNIQUE(content_hash, language, extractor_version));
-CREATE TABLE skipped(path BLOB PRIMARY KEY, reason BLOB NOT NULL) WITHOUT ROWID;
-CREATE TABLE removed(path BLOB PRIMARY KEY, generation BLOB NOT NULL) WITHOUT ROWID;
-"""
-_TABLES = frozenset({"meta", "file", "text", "graph", "detail", "reads", "facts", "skipped", "removed"})
 _PER_FILE_TABLES = ("text", "graph", "detail", "reads")
 
 
@@ -147,26 +116,26 @@ class Catalog:
         self._lock = lock  # None: read-only
         self._guard = threading.Lock()
         self._shards: Mapping[str, FileGraph] = {}  # what this process committed last
-        with _translated(path):
-            self.identity = _meta(connection, "identity")  # differs after every rebuild
-            self._generation = int(_meta(connection, "generation"))
+        with translated(path):
+            self.identity = meta(connection, "identity")  # differs after every rebuild
+            self._generation = int(meta(connection, "generation"))
 
     @staticmethod
     def open(path: Path, *, read_only: bool = False) -> Catalog:
         """Open or create. On CatalogCorruptError or CatalogVersionError, `rebuild` is the next step."""
         if read_only and not path.exists():
             raise CatalogMissingError(path, "no such file; index the repository first")
-        lock = None if read_only else _take_lock(path)
+        lock = None if read_only else take_lock(path)
         try:
-            with _opening(path):
-                _check_header(path)
-                connection = _connect(path, read_only=read_only)
+            with opening(path):
+                check_header(path)
+                connection = connect(path, read_only=read_only)
                 try:
                     if not read_only:
-                        _create_if_empty(connection)
-                    _check(path, connection, read_only=read_only)
+                        create_if_empty(connection)
+                    check(path, connection, read_only=read_only)
                     if not read_only:
-                        _put_meta(connection, "state", "open")
+                        put_meta(connection, "state", "open")
                     return Catalog(path, connection, lock)
                 except BaseException:
                     connection.close()
@@ -182,7 +151,7 @@ class Catalog:
 
         Returns where the old file went, None if there was none.
         """
-        lock = _take_lock(path)
+        lock = take_lock(path)
         try:
             aside = path.with_name(path.name + ".broken") if path.exists() else None
             if aside is not None:
@@ -199,18 +168,18 @@ class Catalog:
         """The newest committed generation; 0 while nothing was indexed."""
         if self._lock is not None:
             return self._generation
-        with self._guard, _translated(self.path):
-            return int(_meta(self._connection, "generation"))
+        with self._guard, translated(self.path):
+            return int(meta(self._connection, "generation"))
 
     @contextlib.contextmanager
     def write(self) -> Iterator[Writer]:
         """One transaction, which becomes the next generation, or nothing at all if the block raises."""
         if self._lock is None:
             raise CatalogError(self.path, "opened read-only")
-        if not self._guard.acquire(timeout=_BUSY_SECONDS):
+        if not self._guard.acquire(timeout=BUSY_SECONDS):
             raise CatalogBusyError(self.path, "another thread is writing")
         try:
-            with _translated(self.path):
+            with translated(self.path):
                 self._connection.execute("BEGIN IMMEDIATE")
                 try:
                     writer = Writer(self._connection, self._generation, self._shards)
@@ -228,17 +197,17 @@ class Catalog:
     @contextlib.contextmanager
     def read(self) -> Iterator[Snapshot]:
         """A view of one generation that stays while writers commit. Use it in the thread that opened it."""
-        with _opening(self.path):
+        with opening(self.path):
             connection, snapshot = _begin_snapshot(self.path)
         try:
-            with _translated(self.path):
+            with translated(self.path):
                 yield snapshot
         finally:
             connection.close()
 
     def pin(self) -> Pinned:
         """A view of one generation for as long as it is needed, shared by threads."""
-        with _opening(self.path):
+        with opening(self.path):
             return Pinned(self.path, *_begin_snapshot(self.path))
 
     def verify(self) -> tuple[str, ...]:
@@ -255,7 +224,7 @@ class Catalog:
             if self._lock is not None and not self._lock.closed:
                 # An unclean mark only costs the next open a check; a full disk must not keep us from closing.
                 with contextlib.suppress(sqlite3.Error):
-                    _put_meta(self._connection, "state", "closed")
+                    put_meta(self._connection, "state", "closed")
             with contextlib.suppress(sqlite3.Error):
                 self._connection.close()
             if self._lock is not None:
@@ -349,8 +318,8 @@ class Writer:
     def set_meta(self, key: str, value: str) -> None:
         """Note a fact about the generation itself, such as the commit it was made from."""
         name = f"user.{key}"
-        if _find_meta(self._db, name) != value:
-            _put_meta(self._db, name, value)
+        if find_meta(self._db, name) != value:
+            put_meta(self._db, name, value)
             self._visible = True
 
     def collect_facts(self, older_than: int) -> int:
@@ -373,7 +342,7 @@ class Writer:
             self._replace(path, FileGraph())
         if not self._visible:
             return self._base
-        _put_meta(self._db, "generation", str(self.generation))
+        put_meta(self._db, "generation", str(self.generation))
         return self.generation
 
     def _shard_owners(self) -> set[str]:
@@ -442,12 +411,12 @@ class Snapshot:
         self._path = path
         self._db = connection
         self._loaded: tuple[list[CodeNode], list[_Array], list[_Array]] | None = None
-        self.generation = int(_meta(connection, "generation"))
-        self.identity = _meta(connection, "identity")
+        self.generation = int(meta(connection, "generation"))
+        self.identity = meta(connection, "identity")
 
     def meta(self, key: str) -> str | None:
         """What `Writer.set_meta` noted."""
-        return _find_meta(self._db, f"user.{key}")
+        return find_meta(self._db, f"user.{key}")
 
     def files(self) -> list[FileRecord]:
         """Every indexed file, by path."""
@@ -511,7 +480,7 @@ class Snapshot:
         """Every edge whose target exists, as positions in `load_nodes`."""
         nodes, sources, columns = self._load()
         self._loaded = None  # nodes are asked for first, edges second; a pinned snapshot lives long
-        return _edge_table(_Positions([node.id for node in nodes]), sources, columns)
+        return edge_table(nodes, sources, columns)
 
     def graph_of(self, path: str) -> FileGraph | None:
         """One file's part of the graph or a shard's, None if there is no such file."""
@@ -672,11 +641,11 @@ class Snapshot:
         return self._loaded
 
     def _all(self, query: str, *values: object) -> list[Any]:
-        with _translated(self._path):
+        with translated(self._path):
             return self._db.execute(query, values).fetchall()
 
     def _one(self, query: str, *values: object) -> Any:
-        with _translated(self._path):
+        with translated(self._path):
             return self._db.execute(query, values).fetchone()
 
     def _path_of(self, key: bytes) -> str:
@@ -728,7 +697,7 @@ class Pinned:
         """The snapshot, for this thread alone until the block ends."""
         with self._guard:
             self._leave_long_log()
-            with _translated(self._path):
+            with translated(self._path):
                 yield self._snapshot
 
     def _hold(self, connection: sqlite3.Connection, snapshot: Snapshot) -> None:
@@ -736,13 +705,13 @@ class Pinned:
         self._release = weakref.finalize(self, connection.close)
 
     def _leave_long_log(self) -> None:
-        size = _log_size(self._path)
-        if size - self._log_seen < _LONG_LOG:
+        size = log_size(self._path)
+        if size - self._log_seen < LONG_LOG:
             return
         self._log_seen = size
         # What cannot be done now is tried again when the log has grown once more; reading goes on either way.
         with contextlib.suppress(sqlite3.Error, CatalogError):
-            _checkpoint(self._path)
+            checkpoint(self._path)
             connection, snapshot = _begin_snapshot(self._path)
             if (snapshot.generation, snapshot.identity) == (self.generation, self.identity):
                 self._release()
@@ -792,202 +761,11 @@ def _body(node: CodeNode, lines: list[str]) -> str:
 _Array = np.ndarray[Any, Any]
 
 
-class _Positions:
-    """Where each id is in a list of nodes."""
-
-    def __init__(self, ids: list[NodeId]) -> None:
-        numbers = id_numbers(ids)
-        self._order = np.argsort(numbers)
-        self._sorted = numbers[self._order]
-
-    def __call__(self, numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.int32]]:
-        """Positions; -1 for what is not there."""
-        if not len(self._sorted):
-            return np.full(len(numbers), -1, dtype=np.int32)
-        at = np.minimum(np.searchsorted(self._sorted, numbers), len(self._sorted) - 1)
-        return np.where(self._sorted[at] == numbers, self._order[at], -1).astype(np.int32)
-
-
-def _edge_table(
-    position: _Positions, sources: list[np.ndarray[Any, Any]], columns: list[np.ndarray[Any, Any]]
-) -> EdgeTable:
-    edges = np.concatenate(columns) if columns else np.zeros(0, dtype=EDGE)
-    source = position(np.concatenate(sources) if sources else np.zeros(0, dtype=np.uint64))
-    target = position(edges["target"])
-    kept = np.flatnonzero((target >= 0) & (source >= 0))
-    kept = kept[np.lexsort((target[kept], edges["kind"][kept], source[kept]))]
-    return EdgeTable(
-        source=source[kept],
-        target=target[kept],
-        kind=edges["kind"][kept].astype(np.uint8),
-        confidence=(edges["confidence"][kept] / np.float32(CONFIDENCE_STEPS)).astype(np.float32),
-        rule=edges["rule"][kept].astype(np.uint8),
-        dangling=len(edges) - len(kept),
-    )
-
-
-# Opening, checking, locking
-
-
-def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
-    mode = "ro" if read_only else "rwc"
-    connection = sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode={mode}",
-        uri=True,
-        timeout=_BUSY_SECONDS,
-        isolation_level=None,
-        check_same_thread=False,
-        cached_statements=64,
-    )
-    # No mmap: a file that another program truncates would end the process with SIGBUS instead of an error.
-    connection.execute("PRAGMA mmap_size = 0")
-    connection.execute("PRAGMA trusted_schema = OFF")
-    connection.execute("PRAGMA cache_size = -16384")
-    if not read_only:
-        connection.execute("PRAGMA page_size = 8192")
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute(f"PRAGMA journal_size_limit = {_LONG_LOG // 2}")
-    return connection
-
-
 def _begin_snapshot(path: Path) -> tuple[sqlite3.Connection, Snapshot]:
-    connection = _connect(path, read_only=True)
+    connection = connect(path, read_only=True)
     try:
         connection.execute("BEGIN")
         return connection, Snapshot(path, connection)
     except BaseException:
         connection.close()
         raise
-
-
-def _checkpoint(path: Path) -> None:
-    """Copy the log into the file as far as readers allow; never waits for a writer, nor makes one wait."""
-    connection = _connect(path, read_only=False)
-    try:
-        connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
-    finally:
-        connection.close()
-
-
-def _log_size(path: Path) -> int:
-    try:
-        return path.with_name(path.name + "-wal").stat().st_size
-    except FileNotFoundError:
-        return 0
-
-
-def _create_if_empty(connection: sqlite3.Connection) -> None:
-    if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-        return
-    connection.execute("BEGIN IMMEDIATE")
-    for statement in _SCHEMA.split(";"):
-        if statement.strip():
-            connection.execute(statement)
-    connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
-    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-    identity = connection.execute("SELECT lower(hex(randomblob(8)))").fetchone()[0]
-    for key, value in (("identity", identity), ("generation", "0"), ("state", "closed")):
-        _put_meta(connection, key, value)
-    connection.execute("COMMIT")
-
-
-def _check(path: Path, connection: sqlite3.Connection, *, read_only: bool) -> None:
-    """Cheap on a cleanly closed file; SQLite's own check of the whole structure after an unclean end."""
-    application = connection.execute("PRAGMA application_id").fetchone()[0]
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if application != _APPLICATION_ID:
-        raise CatalogCorruptError(path, "not a ctxsearch catalog")
-    if version != SCHEMA_VERSION:
-        raise CatalogVersionError(path, f"schema {version}, this program writes {SCHEMA_VERSION}")
-    tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    if not tables >= _TABLES:
-        raise CatalogCorruptError(path, f"tables missing: {', '.join(sorted(_TABLES - tables))}")
-    if read_only:
-        return  # the mark says "open" while a healthy writer lives
-    if _meta(connection, "state") != "closed":
-        verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-        if verdict != "ok":
-            raise CatalogCorruptError(path, str(verdict))
-    else:
-        _check_length(path, connection)
-
-
-def _check_header(path: Path) -> None:
-    """SQLite would take the first bytes of a truncated file for an empty database, and start anew in silence."""
-    if path.exists() and path.stat().st_size:
-        with path.open("rb") as file:
-            header = file.read(_HEADER_SIZE)
-        if len(header) < _HEADER_SIZE or not header.startswith(_MAGIC):
-            raise CatalogCorruptError(path, "not a database, or only its first bytes")
-
-
-def _check_length(path: Path, connection: sqlite3.Connection) -> None:
-    """A truncated file is found here rather than when its last page is first read."""
-    pages = connection.execute("PRAGMA page_count").fetchone()[0]
-    size = connection.execute("PRAGMA page_size").fetchone()[0]
-    if not _log_size(path) and path.stat().st_size < pages * size:
-        raise CatalogCorruptError(path, f"truncated to {path.stat().st_size} of {pages * size} bytes")
-
-
-def _take_lock(path: Path) -> IO[bytes]:
-    """Held while the process lives, whatever ends it."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    lock = path.with_name(path.name + ".lock").open("ab")
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        lock.close()
-        raise CatalogBusyError(path, "another process is writing it") from error
-    return lock
-
-
-@contextlib.contextmanager
-def _translated(path: Path) -> Iterator[None]:
-    """SQLite's errors as ours."""
-    try:
-        yield
-    except DamagedError as error:
-        raise CatalogCorruptError(path, "a stored value is damaged") from error
-    except sqlite3.Error as error:
-        raise _error(path, error) from error
-
-
-@contextlib.contextmanager
-def _opening(path: Path) -> Iterator[None]:
-    """The same while the schema is first read: a damaged one may not even give a readable message."""
-    try:
-        with _translated(path):
-            yield
-    except UnicodeDecodeError as error:
-        raise CatalogCorruptError(path, "the schema is damaged") from error
-
-
-def _error(path: Path, error: sqlite3.Error) -> CatalogError:
-    code = getattr(error, "sqlite_errorcode", 0)
-    primary = code & 0xFF
-    if primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-        return CatalogCorruptError(path, str(error))
-    if primary == sqlite3.SQLITE_FULL or code in (sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_FSYNC):
-        return CatalogFullError(path, f"{error}; free space and refresh again")
-    if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return CatalogBusyError(path, str(error))
-    if code == sqlite3.SQLITE_IOERR_SHORT_READ:
-        return CatalogCorruptError(path, str(error))
-    return CatalogError(path, str(error))
-
-
-def _find_meta(connection: sqlite3.Connection, key: str) -> str | None:
-    row = connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-    return None if row is None else unseal(row[0], key.encode())[1].decode()
-
-
-def _meta(connection: sqlite3.Connection, key: str) -> str:
-    value = _find_meta(connection, key)
-    if value is None:
-        raise DamagedError
-    return value
-
-
-def _put_meta(connection: sqlite3.Connection, key: str, value: str) -> None:
-    connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, seal(value.encode(), key.encode())))

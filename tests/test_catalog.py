@@ -220,7 +220,7 @@ def test_a_pinned_generation_stays_and_is_shared_by_threads(catalog: Catalog) ->
 def test_the_log_stays_short_although_some_generation_is_always_pinned(
     catalog: Catalog, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ctxsearch.graph.catalog._LONG_LOG", 200_000)
+    monkeypatch.setattr("ctxsearch.graph.catalog.LONG_LOG", 200_000)
     catalog._connection.execute("PRAGMA journal_size_limit = 100000")
     log = path.with_name(path.name + "-wal")
     sizes, pinned = [], catalog.pin()
@@ -237,7 +237,7 @@ def test_the_log_stays_short_although_some_generation_is_always_pinned(
 def test_an_older_pin_keeps_its_generation_when_the_log_is_long(
     catalog: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ctxsearch.graph.catalog._LONG_LOG", 1)
+    monkeypatch.setattr("ctxsearch.graph.catalog.LONG_LOG", 1)
     fill(catalog)
     pinned = catalog.pin()
     with catalog.write() as w:
