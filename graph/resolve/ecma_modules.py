@@ -192,8 +192,10 @@ class ModuleLinks(Evaluator):
         for value in self.module(path, specifier):
             if isinstance(value, Module):
                 self.world.record("name", value.path, "=")
-                whole = "=" in self.table(value.path).exports
-                found += self.module_member(value.path, "=") if whole else (value,)
+                exports = self.table(value.path).exports
+                found += self.module_member(value.path, "=") if "=" in exports else ()
+                if "=" not in exports or len(exports) > 1:
+                    found.append(value)  # members may have been added to the exported value
             else:
                 found.append(value)
         return tuple(found)

@@ -88,6 +88,8 @@ class JavaScriptEvaluator(TypeReader):
         chosen = self.choose(table, sorted(places), at)
         if at < 0:
             chosen = self._from_outside(table, chosen)
+        if not chosen:
+            return None  # the name's blocks lie elsewhere
         return tuple(value for _, kind, index in chosen for value in self._binding(path, kind, index))
 
     def _from_outside(self, table: FileTable, places: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
@@ -455,12 +457,19 @@ class JavaScriptEvaluator(TypeReader):
             if declared:
                 return declared
         if fields:
+            env = self.env_of(seen_as) if seen_as is not None else ()
+            key = ("field", path, index, name, env)
             found += self._guarded(
-                path, ("field", path, index, name), lambda: tuple(v for f in fields for v in self.assigned(path, f))
+                path, key, lambda: tuple(v for f in fields for v in self._field(path, index, f, env))
             )
         if not found or not defs:
             found += self._outside_writes(path, index, name, seen_as)
         return tuple(found) if found or defs or fields else None
+
+    def _field(self, path: str, index: int, assign: int, env: Env) -> Values:
+        """What an assignment to a field gives it, with the type arguments of the instance at hand."""
+        declared = self.table(path).facts.assigns[assign].type
+        return (env and self.typed_in(path, index, declared, env)) or self.assigned(path, assign)
 
     def _inherited_type(self, path: str, index: int, name: str) -> Values:
         """The type that an ancestor declares for a field which this class only assigns."""
