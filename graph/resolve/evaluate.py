@@ -84,9 +84,16 @@ class Evaluator:
         self.home, self._home_table = "", None
 
     def ask(self, path: str, expr: int) -> Values:
-        """Entry point: the values of an expression, with a fresh budget."""
+        """Entry point: the values of an expression, with a fresh budget. Never raises: what is too deep is unknown."""
         self._steps = 0
-        return self.value(path, expr)
+        try:
+            return self.value(path, expr)
+        except RecursionError:
+            self._running.clear()
+            self._local.clear()
+            self._local_order.clear()
+            self._low, self._abroad = _FREE, 0
+            return UNKNOWN
 
     def ask_new(self, path: str, expr: Expr) -> Values:
         """Entry point: the classes that a NEW expression instantiates."""

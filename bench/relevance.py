@@ -1,0 +1,86 @@
+"""Ranked results for the relevance sets.
+
+    bench/relevance.py --data DIR --checkouts DIR --out RUN.jsonl [--mode hybrid|keyword|semantic]
+                       [--without STEP ...] [--cache DIR] [--repo NAME ...] [-k N]
+
+Indexes the `index_root` of each repository of DIR/*.json under --checkouts (kept in --cache, so that a second run
+only searches) and writes one line per query for ../shared/bench/retrieval/eval.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from corpora import open_corpus
+
+from ctxsearch.search.embed import bundled_embedder
+from ctxsearch.search.query import Content, Mode, SearchQuery
+from ctxsearch.search.service import ContextSearchService
+from ctxsearch.search.steps import RankingPolicy
+
+MODES = {"hybrid": Mode.HYBRID, "keyword": Mode.KEYWORD, "semantic": Mode.SEMANTIC}
+
+
+def repositories(data: Path, wanted: list[str]) -> Iterator[dict[str, Any]]:
+    for file in sorted(data.glob("*.json")):
+        repository = json.loads(file.read_text())
+        if not wanted or repository["repo"] in wanted:
+            yield repository
+
+
+def answers(
+    service: ContextSearchService, queries: list[dict[str, Any]], prefix: str, mode: Mode, k: int
+) -> Iterator[dict[str, Any]]:
+    for query in queries:
+        response = service.search(SearchQuery(text=query["text"], mode=mode, k=k, content=Content.NONE))
+        results = [
+            {"path": prefix + one.node.path, "start_line": one.node.start_line, "end_line": one.node.end_line}
+            for one in response.results
+        ]
+        yield {"id": query["id"], "results": results}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--checkouts", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--mode", choices=sorted(MODES), default="hybrid")
+    parser.add_argument("--without", action="append", default=[], help="a ranking step, or freshness")
+    parser.add_argument("--cache", type=Path, help="keep the indexes here")
+    parser.add_argument("--repo", action="append", default=[])
+    parser.add_argument("-k", type=int, default=20)
+    options = parser.parse_args()
+    policy = RankingPolicy().without(*options.without)
+    embedder = bundled_embedder()
+    with tempfile.TemporaryDirectory() as scratch, options.out.open("w") as out:
+        cache = options.cache or Path(scratch)
+        for repository in repositories(options.data, options.repo):
+            started = time.perf_counter()
+            index_root = "" if repository["index_root"] == "." else repository["index_root"]
+            root = options.checkouts / repository["repo"].replace("/", "+") / index_root
+            service = ContextSearchService(embedder, policy)
+            with open_corpus(
+                repository["repo"], root, cache / repository["repo"].replace("/", "+"), embedder
+            ) as corpus:
+                service.publish(corpus)
+                indexed = time.perf_counter()
+                prefix = f"{index_root}/" if index_root else ""
+                for line in answers(service, repository["queries"], prefix, MODES[options.mode], options.k):
+                    out.write(json.dumps({"repo": repository["repo"], **line}) + "\n")
+                print(
+                    f"{repository['repo']:20} index {indexed - started:6.1f} s  "
+                    f"{len(repository['queries'])} queries {time.perf_counter() - indexed:5.2f} s",
+                    flush=True,
+                )
+            service.close()
+
+
+if __name__ == "__main__":
+    main()
