@@ -416,20 +416,19 @@ class PythonEvaluator(Evaluator):
         return [owner, *_merge([*lists, list(dict.fromkeys(parents))])]
 
     def type_classes(self, path: str, scope: int, declared: Type) -> Values:
-        if declared.name == "()" and declared.args and declared.args[0].name.isdigit():
-            return self._called_base(path, scope, int(declared.args[0].name))
-        return super().type_classes(path, scope, declared)
+        made_by = _made_by(declared)
+        return self._called_base(path, scope, made_by) if made_by >= 0 else super().type_classes(path, scope, declared)
 
     def bases(self, path: str, index: int) -> Values:
         definition = self.definition(path, index)
-        if not any(base.name == "()" for base in definition.bases):
+        if all(_made_by(base) < 0 for base in definition.bases):
             return super().bases(path, index)
 
         def compute() -> Values:
             found: list[Value] = []
             for base in definition.bases:
-                if base.name == "()" and base.args:
-                    found += self._called_base(path, index, int(base.args[0].name)) or EXTERNAL
+                if _made_by(base) >= 0:
+                    found += self._called_base(path, index, _made_by(base)) or EXTERNAL
                 else:
                     found += self.type_classes(path, definition.parent, base) or EXTERNAL
             return tuple(found)
@@ -1103,6 +1102,12 @@ def _is_receiver(exprs: tuple[Expr, ...], index: int) -> bool:
             return True
         return callee.op is Op.MEMBER and callee.name == "__class__" and exprs[callee.base].op is Op.THIS
     return expr.op is Op.THIS
+
+
+def _made_by(base: Type) -> int:
+    """For a base class that a call makes: which of the class's decorators holds the call; -1 for any other type."""
+    written = base.args[0].name if base.name == "()" and len(base.args) == 1 else ""
+    return int(written) if written.isdigit() else -1
 
 
 def _may_be_function(declared: Type | None) -> bool:
