@@ -393,9 +393,11 @@ class Evaluator:
 
     def in_module(self, path: str, name: str, at: int) -> Values | None:
         """A top-level name of a file seen from inside it; star imports come last."""
+        self.record_name(path, name)
         bound = self.bound(path, MODULE_SCOPE, name, at)
         if bound is not None:
             return bound
+        self.record_name(path, MODULE_STARS)
         table = self.table(path)
         for scope_stars in table.stars.values():
             for index in scope_stars:
@@ -672,6 +674,11 @@ class Evaluator:
     def touch(self, path: str, index: int) -> None:
         """Record that what is visible of a definition was read."""
         self.world.record("name", path, self.table(path).top_name(index))
+
+    def record_name(self, path: str, name: str) -> None:
+        """Record that a top-level name of a file was looked up; what a file reads of itself needs no record."""
+        if self._abroad or path != self.home:
+            self.world.record("name", path, name)
 
     def definition(self, path: str, index: int) -> Definition:
         self.touch(path, index)

@@ -9,6 +9,7 @@ from ctxsearch.graph.facts import MODULE_SCOPE, Definition, Expr, Import, Op, Pa
 from ctxsearch.graph.model import NodeFlag, NodeKind, Rule
 from ctxsearch.graph.resolve.evaluate import Evaluator
 from ctxsearch.graph.resolve.python_library import BUILTINS, CALLERS, LIBRARY_METHODS, PASS_THROUGH, TRANSPARENT_TYPES
+from ctxsearch.graph.resolve.surface import MODULE_STARS
 from ctxsearch.graph.resolve.tables import CLASS_LIKE, FileTable
 from ctxsearch.graph.resolve.values import (
     EXTERNAL,
@@ -139,9 +140,11 @@ class PythonEvaluator(Evaluator):
         return found
 
     def in_module(self, path: str, name: str, at: int) -> Values | None:
+        self.record_name(path, name)
         bound = self.bound(path, MODULE_SCOPE, name, at)
         if bound is not None:
             return bound
+        self.record_name(path, MODULE_STARS)
         table = self.table(path)
         stars = [index for scope in sorted(table.stars) for index in table.stars[scope]]
         outside = UNKNOWN
@@ -342,10 +345,12 @@ class PythonEvaluator(Evaluator):
         constant = _key(wanted) if wanted is not None and wanted.op is Op.LITERAL else None
         found: list[Value] = []
         certain = False
-        for assign in table.attributes.get(table.root_name(expr.base), ()):
+        root = table.root_name(expr.base)
+        self.record_name(path, root)
+        for assign in table.attributes.get(root, ()):
             item = facts.assigns[assign]
             target = facts.exprs[item.target]
-            if target.op is not Op.INDEX or not self._same(facts.exprs, target.base, expr.base):
+            if target.op is not Op.INDEX or not _same(table, target.base, expr.base):
                 continue
             key = facts.exprs[target.args[0]] if target.args else None
             written = _key(key) if key is not None and key.op is Op.LITERAL else None
@@ -356,18 +361,6 @@ class PythonEvaluator(Evaluator):
                 found, certain = [], True
             found += self.value(path, item.value)
         return tuple(found), certain
-
-    def _same(self, exprs: tuple[Expr, ...], first: int, second: int) -> bool:
-        """Whether two expressions name the same container: the same chain of names."""
-        while True:
-            one, two = exprs[first], exprs[second]
-            if one.op is not two.op or one.name != two.name or one.op not in _CHAIN:
-                return False
-            if one.op is Op.INDEX and [exprs[arg].text for arg in one.args] != [exprs[arg].text for arg in two.args]:
-                return False
-            if one.op in (Op.NAME, Op.THIS, Op.RECEIVER_CLASS):
-                return True
-            first, second = one.base, two.base
 
     def eval_choice(self, path: str, index: int, expr: Expr) -> Values:
         found = super().eval_choice(path, index, expr)
@@ -487,16 +480,16 @@ class PythonEvaluator(Evaluator):
         return kept[::-1]
 
     def _given_member(self, path: str, index: int, name: str) -> Values | None:
-        """An attribute that code of the class's own file sets from outside: `Class.name = f`, `instance.name = f`."""
+        """What the class's own file sets from outside: `Class.name = f`; at home also `instance.name = f`."""
         table = self.table(path)
         facts = table.facts
+        at_home = path == self.home and not self._abroad
         found: list[Value] = []
-        for root in sorted(table.attributes):
-            for assign in table.attributes[root]:
+        for root in sorted(table.attributes) if at_home else [table.top_name(index)]:
+            for assign in table.attributes.get(root, ()):
                 target = facts.exprs[facts.assigns[assign].target]
                 if target.op is not Op.MEMBER or target.name != name or target.base < 0:
                     continue
-                self.world.record("name", path, root)
                 owners = self.value(path, target.base)
                 if any(isinstance(o, Inst | Class) and (o.path, o.index) == (path, index) for o in owners):
                     found += self.assigned(path, assign)
@@ -1076,6 +1069,22 @@ def _merge(lists: list[list[Class | Ext]]) -> list[Class | Ext]:
         rest = [[item for item in items if item != head] for items in rest]
         rest = [items for items in rest if items]
     return merged
+
+
+def _same(table: FileTable, first: int, second: int) -> bool:
+    """Whether two expressions name the same container: the same chain of names, on the same class's instances."""
+    exprs = table.facts.exprs
+    while True:
+        one, two = exprs[first], exprs[second]
+        if one.op is not two.op or one.name != two.name or one.op not in _CHAIN:
+            return False
+        if one.op is Op.INDEX and [exprs[arg].text for arg in one.args] != [exprs[arg].text for arg in two.args]:
+            return False
+        if one.op in (Op.THIS, Op.RECEIVER_CLASS):
+            return table.enclosing_class(one.scope) == table.enclosing_class(two.scope)
+        if one.op is Op.NAME:
+            return True
+        first, second = one.base, two.base
 
 
 def _key(expr: Expr) -> str | None:

@@ -150,6 +150,8 @@ class _Surface:
     def _local(self, scope: int, name: str, at: int) -> Any:
         """The assignments of a local variable, from the innermost function scope that has it, and which reach `at`."""
         facts = self.facts
+        if scope < 0:
+            return self._bound_before(name, at)
         while scope >= 0:
             found = self.table.binds[scope].get(name) if scope in self.table.binds else None
             if found:
@@ -159,6 +161,15 @@ class _Surface:
                 )
             scope = facts.definitions[scope].parent
         return ()
+
+    def _bound_before(self, name: str, at: int) -> int:
+        """How many of a module's own bindings of a name stand before `at`: which one a statement there reads."""
+        facts, table = self.facts, self.table
+        return (
+            sum(facts.exprs[facts.assigns[index].target].at < at for index in table.binds.get(-1, {}).get(name, ()))
+            + sum(facts.definitions[index].start < at for index in table.defs.get(-1, {}).get(name, ()))
+            + sum(facts.imports[index].at < at for index in table.imports.get(-1, {}).get(name, ()))
+        )
 
 
 def _covers(facts: FileFacts, assign: int, at: int) -> tuple[bool, bool]:

@@ -62,3 +62,25 @@ def test_node_ids_do_not_move_when_something_is_inserted_before() -> None:
     ids = {record.node.name: record.node.id for record in after.graphs["a.py"].nodes}
     assert {record.node.name: record.node.id for record in before.nodes}["f"] == ids["f"]
     assert len(node_id("a.py", before.nodes[0].node.kind, "a.py")) == 16
+
+
+def test_what_a_function_of_another_file_returns_is_followed_through_its_module() -> None:
+    files = {
+        "a.py": b"def one(): pass\ndef two(): pass\nchosen = one\ndef f():\n    return chosen\n",
+        "b.py": b"from a import f\nf()()\n",
+    }
+    resolver = Resolver()
+    resolver.update({name: parse(name, text) for name, text in files.items()})
+    assert calls(resolver, "b") == {("", "f"), ("", "one")}
+    changed = files["a.py"].replace(b"chosen = one", b"chosen = two")
+    assert "b.py" in resolver.update({"a.py": parse("a.py", changed)}).graphs
+    assert calls(resolver, "b") == {("", "f"), ("", "two")}
+
+
+def test_a_statement_that_moves_before_another_is_read_again() -> None:
+    before = b"def one(): pass\ndef two(): pass\na = one\nb = a\na = two\n"
+    after = b"def one(): pass\ndef two(): pass\na = one\na = two\nb = a\n"
+    resolver = Resolver()
+    resolver.update({"a.py": parse("a.py", before), "b.py": parse("b.py", b"from a import b\nb()\n")})
+    assert calls(resolver, "b") == {("", "one")}
+    assert "b.py" in resolver.update({"a.py": parse("a.py", after)}).graphs
