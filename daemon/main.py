@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ctxsearch.daemon.boundary import Activity
-    from ctxsearch.daemon.server import Life
+    from ctxsearch.daemon.life import Life
     from ctxsearch.daemon.settings import Settings
+    from ctxsearch.daemon.workspace import Workspace
 
 EXIT_PROBLEM = 3
 IDLE_CHECK_SECONDS = 1.0
@@ -64,26 +65,33 @@ def _refuse(ready: ReadyPipe, why: str) -> int:
 
 def _serve(settings: Settings, auto_started: bool, ready: ReadyPipe, version: str) -> int:
     from ctxsearch.daemon.boundary import Activity
+    from ctxsearch.daemon.life import Life
     from ctxsearch.daemon.logs import configure_logging, get_logger
     from ctxsearch.daemon.metrics import Metrics
-    from ctxsearch.daemon.server import Life, Server
+    from ctxsearch.daemon.server import Server
     from ctxsearch.daemon.version import VERSION
+    from ctxsearch.daemon.workspace import Workspace
 
     configure_logging(settings.log_path, settings.log_level, to_stderr=not auto_started)
     log = get_logger("ctxsearch.daemon")
     life = Life(settings, version or VERSION, settings.idle_timeout_seconds if auto_started else 0.0)
     activity, metrics = Activity(), Metrics()
     _stop_on_signals(life)
-    server = Server(life, activity, metrics)
-    server.start()
-    stop_metrics = metrics.serve(settings.metrics_port) if settings.metrics_port else None
-    log.info("serving", version=life.version, addresses=life.addresses, pid=os.getpid())
-    ready.tell("ready")
-    _wait_for_the_end(life, activity)
-    log.info("stopping", grace=life.grace_seconds)
-    server.stop(life.grace_seconds)
-    if stop_metrics is not None:
-        stop_metrics()
+    workspace = Workspace(settings, metrics)
+    server = Server(life, activity, metrics, workspace)
+    try:
+        server.start()
+        workspace.open()
+        stop_metrics = metrics.serve(settings.metrics_port) if settings.metrics_port else None
+        log.info("serving", version=life.version, addresses=life.addresses, pid=os.getpid())
+        ready.tell("ready")
+        _wait_for_the_end(life, activity, workspace)
+        log.info("stopping", grace=life.grace_seconds)
+        server.stop(life.grace_seconds)
+        if stop_metrics is not None:
+            stop_metrics()
+    finally:
+        workspace.close()
     log.info("stopped")
     return 0
 
@@ -98,8 +106,10 @@ def _stop_on_signals(life: Life) -> None:
     signal.signal(signal.SIGINT, ask)
 
 
-def _wait_for_the_end(life: Life, activity: Activity) -> None:
+def _wait_for_the_end(life: Life, activity: Activity, workspace: Workspace) -> None:
     while not life.stop.wait(IDLE_CHECK_SECONDS):
+        if workspace.is_busy:
+            activity.touch()
         if life.idle_timeout_seconds and activity.idle_seconds() > life.idle_timeout_seconds:
             return
 

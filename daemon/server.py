@@ -1,13 +1,10 @@
-"""The gRPC services: from wire, call, to wire. Binds the addresses; decides nothing about search or indexing."""
+"""The gRPC server: binds the socket, and TCP if asked for, and serves the services beside health and reflection."""
 
 from __future__ import annotations
 
 import ipaddress
 import os
-import threading
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 
 import grpc
@@ -15,78 +12,34 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from ctxsearch.daemon.boundary import Activity, Boundary
+from ctxsearch.daemon.life import Life
 from ctxsearch.daemon.lock import make_private_directory
-from ctxsearch.daemon.metrics import Metrics, resident_bytes
+from ctxsearch.daemon.metrics import Metrics
+from ctxsearch.daemon.services import Admin, Graph, Repositories, Search
 from ctxsearch.daemon.settings import BadSettingError, Settings
-from ctxsearch.daemon.version import API_VERSION, VERSION
-from ctxsearch.v1 import admin_pb2, admin_pb2_grpc
+from ctxsearch.daemon.version import API_VERSION
+from ctxsearch.daemon.workspace import Workspace
+from ctxsearch.v1 import admin_pb2_grpc, graph_pb2_grpc, repository_pb2_grpc, search_pb2_grpc
 
-DEFAULT_GRACE_SECONDS = 5.0
-MAX_GRACE_SECONDS = 60.0
 THREADS = 32
-
-
-@dataclass(slots=True)
-class Life:
-    """What the daemon knows of itself, and the one event that ends it. Written by whoever asks it to stop."""
-
-    settings: Settings
-    version: str = VERSION
-    idle_timeout_seconds: float = 0.0  # 0 = never
-    started: datetime = field(default_factory=lambda: datetime.now(UTC))
-    addresses: tuple[str, ...] = ()
-    stop: threading.Event = field(default_factory=threading.Event)
-    grace_seconds: float = DEFAULT_GRACE_SECONDS
-
-
-class Admin(admin_pb2_grpc.AdminServiceServicer):
-    """AdminService."""
-
-    def __init__(self, life: Life, activity: Activity) -> None:
-        self._life = life
-        self._activity = activity
-
-    def GetServerInfo(
-        self, request: admin_pb2.GetServerInfoRequest, context: grpc.ServicerContext
-    ) -> admin_pb2.GetServerInfoResponse:
-        """Who answers."""
-        life = self._life
-        response = admin_pb2.GetServerInfoResponse(
-            version=life.version,
-            api_versions=[API_VERSION],
-            pid=os.getpid(),
-            data_dir=str(life.settings.data_dir),
-            log_file=str(life.settings.log_path),
-            addresses=life.addresses,
-            memory_bytes=resident_bytes(),
-            requests_in_flight=self._activity.in_flight,
-        )
-        response.started_time.FromDatetime(life.started)
-        if life.idle_timeout_seconds:
-            response.idle_timeout.FromMilliseconds(int(life.idle_timeout_seconds * 1000))
-        return response
-
-    def Shutdown(self, request: admin_pb2.ShutdownRequest, context: grpc.ServicerContext) -> admin_pb2.ShutdownResponse:
-        """Asks the main thread to stop; the answer is sent before it does."""
-        if request.HasField("grace"):
-            asked = request.grace.ToMilliseconds() / 1000
-            self._life.grace_seconds = min(max(asked, 0.0), MAX_GRACE_SECONDS)
-        self._life.stop.set()
-        return admin_pb2.ShutdownResponse(pid=os.getpid())
+SERVICES = tuple(
+    f"{API_VERSION}.{name}" for name in ("AdminService", "ContextSearchService", "GraphService", "RepositoryService")
+)
 
 
 class Server:
     """A bound gRPC server with health and reflection."""
 
-    def __init__(self, life: Life, activity: Activity, metrics: Metrics) -> None:
+    def __init__(self, life: Life, activity: Activity, metrics: Metrics, workspace: Workspace) -> None:
         self._life = life
         self._health = health.HealthServicer()
         self._grpc = _new_server(life.settings, Boundary(life.settings.token, activity, metrics))
-        admin_pb2_grpc.add_AdminServiceServicer_to_server(Admin(life, activity), self._grpc)
+        admin_pb2_grpc.add_AdminServiceServicer_to_server(Admin(life, activity, workspace), self._grpc)
+        search_pb2_grpc.add_ContextSearchServiceServicer_to_server(Search(workspace), self._grpc)
+        graph_pb2_grpc.add_GraphServiceServicer_to_server(Graph(workspace), self._grpc)
+        repository_pb2_grpc.add_RepositoryServiceServicer_to_server(Repositories(workspace), self._grpc)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._grpc)
-        services = ("ctxsearch.v1.AdminService",)
-        reflection.enable_server_reflection((*services, health.SERVICE_NAME, reflection.SERVICE_NAME), self._grpc)
-        self._services = ("", *services)
+        reflection.enable_server_reflection((*SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME), self._grpc)
 
     def start(self) -> None:
         """Binds the socket, and TCP if asked for, and serves."""
@@ -105,7 +58,7 @@ class Server:
         self._life.settings.socket_path.unlink(missing_ok=True)
 
     def _set_health(self, status: int) -> None:
-        for service in self._services:
+        for service in ("", *SERVICES):
             self._health.set(service, status)
 
 

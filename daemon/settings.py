@@ -46,6 +46,7 @@ class Settings:
     watch: bool = True
     debounce_ms: int = 50
     reconcile_seconds: float = 300.0
+    indexing_niceness: int = 10  # indexing yields to answering
     worker_idle_seconds: float = 120.0  # an indexing process without work leaves after this
     log_level: str = "info"
 
@@ -73,6 +74,11 @@ class Settings:
     def log_path(self) -> Path:
         """The daemon's log, rotated."""
         return self.data_dir / "logs" / "daemon.log"
+
+    @property
+    def effective_parse_workers(self) -> int:
+        """Parser processes of one indexing process."""
+        return self.parse_workers or min(os.cpu_count() or 1, 4)
 
     @property
     def repositories_dir(self) -> Path:
@@ -210,3 +216,13 @@ def _socket_fits(runtime_dir: Path) -> bool:
 def _fingerprint(data_dir: Path) -> str:
     resolved = os.fsencode(os.path.realpath(data_dir))
     return hashlib.blake2b(resolved, digest_size=8).hexdigest()
+
+
+def no_color() -> bool:
+    """https://no-color.org: any value means plain text."""
+    return bool(os.environ.get("NO_COLOR"))
+
+
+def keep_children_safe() -> None:
+    """Python processes that we start never import from the current directory, which may be a hostile repository."""
+    os.environ["PYTHONSAFEPATH"] = "1"

@@ -2,29 +2,422 @@
 
 from __future__ import annotations
 
+import enum
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
 import grpc
-from google.protobuf import any_pb2
+from google.protobuf import any_pb2, duration_pb2, timestamp_pb2
 from google.rpc import error_details_pb2, status_pb2
 
 from ctxsearch.daemon import errors
 from ctxsearch.daemon.version import API_VERSION
-from ctxsearch.graph.model import CtxsearchError
+from ctxsearch.graph.graph import Hit, Traversal
+from ctxsearch.graph.model import CodeNode, CtxsearchError, Edge, EdgeKind, NodeFlag, NodeId, NodeKind, Rule, Unresolved
+from ctxsearch.search import errors as search_errors
+from ctxsearch.search.ports import FreshnessFact
+from ctxsearch.search.query import Content, Expansion, ExpansionKind, Mode, SearchQuery, Signal, Weights
+from ctxsearch.search.results import Guidance, Label, SearchResponse, SearchResult, SignalReport
+from ctxsearch.search.scope import Scope
+from ctxsearch.v1 import graph_pb2, node_pb2, search_pb2
 
 # The first row whose class fits wins; what is not listed is INTERNAL and shows only a log id.
 ERROR_TABLE: tuple[tuple[type[CtxsearchError], grpc.StatusCode, str], ...] = (
     (errors.InvalidRequestError, grpc.StatusCode.INVALID_ARGUMENT, "INVALID_REQUEST"),
+    (search_errors.InvalidArgument, grpc.StatusCode.INVALID_ARGUMENT, "INVALID_REQUEST"),
     (errors.UnknownRepositoryError, grpc.StatusCode.NOT_FOUND, "UNKNOWN_REPOSITORY"),
+    (search_errors.NotFound, grpc.StatusCode.NOT_FOUND, "UNKNOWN_REPOSITORY"),
     (errors.UnknownNodeError, grpc.StatusCode.NOT_FOUND, "UNKNOWN_NODE"),
     (errors.AmbiguousSymbolError, grpc.StatusCode.FAILED_PRECONDITION, "AMBIGUOUS_SYMBOL"),
     (errors.NoIndexError, grpc.StatusCode.FAILED_PRECONDITION, "NO_INDEX"),
     (errors.NothingToIndexError, grpc.StatusCode.FAILED_PRECONDITION, "NOTHING_TO_INDEX"),
     (errors.IndexingFailedError, grpc.StatusCode.FAILED_PRECONDITION, "INDEXING_FAILED"),
+    (search_errors.FailedPrecondition, grpc.StatusCode.FAILED_PRECONDITION, "SIGNAL_MISSING"),
     (errors.GenerationNotReachedError, grpc.StatusCode.OUT_OF_RANGE, "GENERATION_NOT_REACHED"),
     (errors.StoppingError, grpc.StatusCode.UNAVAILABLE, "STOPPING"),
+    (search_errors.Unavailable, grpc.StatusCode.UNAVAILABLE, "ALL_SIGNALS_FAILED"),
     (errors.TooBusyError, grpc.StatusCode.RESOURCE_EXHAUSTED, "TOO_BUSY"),
     (errors.AbandonedError, grpc.StatusCode.CANCELLED, "ABANDONED"),
     (errors.UnauthenticatedError, grpc.StatusCode.UNAUTHENTICATED, "UNAUTHENTICATED"),
 )
+
+_FLAGS = tuple(NodeFlag(1 << bit) for bit in range(15))
+_SIGNALS = {signal: search_pb2.Signal.Value(f"SIGNAL_{signal.name}") for signal in Signal}
+_LABELS = {label: search_pb2.MatchLabel.Value(f"MATCH_LABEL_{label.name}") for label in Label}
+_RULES = {rule: node_pb2.EdgeRule.Value(f"EDGE_RULE_{rule.name}") for rule in Rule}
+_SOURCES = {name.removeprefix("FRESHNESS_SOURCE_").lower(): value for name, value in node_pb2.FreshnessSource.items()}
+
+
+# Requests
+
+
+def query_from_wire(request: search_pb2.ContextSearchRequest, floors: type[enum.IntEnum]) -> SearchQuery:
+    """A validated query; raises InvalidArgument naming the field, its value and what is allowed."""
+    return SearchQuery(
+        text=request.text,
+        embedding=tuple(request.embedding) or None,
+        mode=_member("mode", search_pb2.SearchMode, "SEARCH_MODE_", request.mode, Mode, Mode.HYBRID),
+        weights=_weights(request.weights),
+        expansion=_expansion(request),
+        scope=scope_from_wire(request.scope),
+        freshness_floor=_member(
+            "freshness_floor", node_pb2.Freshness, "FRESHNESS_", request.freshness_floor, floors, None
+        ),
+        **({"k": request.k} if request.HasField("k") else {}),
+        min_score=request.min_score,
+        content=_member(
+            "content", search_pb2.ContentLevel, "CONTENT_LEVEL_", request.content, Content, Content.SNIPPET
+        ),
+        max_tokens=request.max_tokens if request.HasField("max_tokens") else None,
+        explain=request.explain,
+        min_generation=request.min_generation or None,
+        max_wait=seconds(request.max_wait),
+    )
+
+
+def query_to_wire(query: SearchQuery) -> search_pb2.ContextSearchRequest:
+    """Inverse of query_from_wire."""
+    request = search_pb2.ContextSearchRequest(
+        text=query.text,
+        embedding=query.embedding or (),
+        mode=search_pb2.SearchMode.Value(f"SEARCH_MODE_{query.mode.name}"),
+        weights=search_pb2.SignalWeights(
+            bm25=query.weights.bm25,
+            semantic=query.weights.semantic,
+            graph=query.weights.graph,
+            fuzzy=query.weights.fuzzy,
+        ),
+        scope=scope_to_wire(query.scope),
+        k=query.k,
+        min_score=query.min_score,
+        content=search_pb2.ContentLevel.Value(f"CONTENT_LEVEL_{query.content.name}"),
+        max_tokens=query.max_tokens,
+        explain=query.explain,
+        min_generation=query.min_generation or 0,
+        max_wait=duration(query.max_wait),
+    )
+    if query.freshness_floor is not None:
+        request.freshness_floor = node_pb2.Freshness.Value(f"FRESHNESS_{query.freshness_floor.name}")
+    if query.expansion is not None and query.expansion.kind is ExpansionKind.RELATED:
+        request.related.radius = query.expansion.depth
+    elif query.expansion is not None:
+        getattr(request, query.expansion.kind.value).depth = query.expansion.depth
+    return request
+
+
+def scope_from_wire(scope: search_pb2.Scope) -> Scope:
+    """What may be returned."""
+    inc, exc = scope.include, scope.exclude
+    return Scope(
+        repositories=tuple(inc.repositories),
+        paths=tuple(inc.paths),
+        languages=tuple(inc.languages),
+        kinds=_kinds("scope.include.kinds", inc.kinds),
+        packages=tuple(inc.modules),
+        exclude_repositories=tuple(exc.repositories),
+        exclude_paths=tuple(exc.paths),
+        exclude_languages=tuple(exc.languages),
+        exclude_kinds=_kinds("scope.exclude.kinds", exc.kinds),
+        exclude_packages=tuple(exc.modules),
+    )
+
+
+def scope_to_wire(scope: Scope) -> search_pb2.Scope:
+    """Inverse of scope_from_wire."""
+    return search_pb2.Scope(
+        include=search_pb2.ScopeFilter(
+            repositories=scope.repositories,
+            paths=scope.paths,
+            languages=scope.languages,
+            kinds=[_kind_to_wire(kind) for kind in scope.kinds],
+            modules=scope.packages,
+        ),
+        exclude=search_pb2.ScopeFilter(
+            repositories=scope.exclude_repositories,
+            paths=scope.exclude_paths,
+            languages=scope.exclude_languages,
+            kinds=[_kind_to_wire(kind) for kind in scope.exclude_kinds],
+            modules=scope.exclude_packages,
+        ),
+    )
+
+
+def _weights(weights: search_pb2.SignalWeights) -> Weights:
+    given = {name: getattr(weights, name) for name in ("bm25", "semantic", "graph", "fuzzy") if weights.HasField(name)}
+    return Weights(**given)
+
+
+def _expansion(request: search_pb2.ContextSearchRequest) -> Expansion | None:
+    chosen = request.WhichOneof("expansion")
+    if chosen is None:
+        return None
+    value = getattr(request, chosen)
+    return Expansion(ExpansionKind(chosen), value.radius if chosen == "related" else value.depth)
+
+
+def _member(field: str, wire: Any, prefix: str, value: int, members: Any, default: Any) -> Any:
+    """An enum member by its name; 0 is the default, an unknown number is refused."""
+    if value == 0:
+        return default
+    names = {number: name.removeprefix(prefix) for name, number in wire.items()}
+    allowed = ", ".join(member.name for member in members)
+    if value not in names:
+        raise search_errors.InvalidArgument(field, value, allowed)
+    return members[names[value]]
+
+
+def _kinds(field: str, kinds: Sequence[int]) -> tuple[NodeKind, ...]:
+    known = {int(kind) for kind in NodeKind}
+    for kind in kinds:
+        if kind not in known:
+            raise search_errors.InvalidArgument(field, kind, ", ".join(each.name for each in NodeKind))
+    return tuple(NodeKind(kind) for kind in kinds)
+
+
+def kinds_from_wire(kinds: Sequence[int]) -> tuple[NodeKind, ...]:
+    """Kinds asked for."""
+    return _kinds("kinds", kinds)
+
+
+# Answers
+
+
+def node_to_wire(node: CodeNode, repository: str) -> node_pb2.Node:
+    """A node."""
+    return node_pb2.Node(
+        id=node.id,
+        kind=_kind_to_wire(node.kind),
+        name=clean(node.name),
+        qualified_name=clean(node.qualified_name),
+        repository=repository,
+        path=clean(node.path),
+        start_line=node.start_line,
+        end_line=node.end_line,
+        language=node.language,
+        signature=clean(node.signature),
+        flags=[_flag_to_wire(flag) for flag in _FLAGS if node.flags & flag],
+        content_hash=node.content_hash,
+        parent_id=node.parent or "",
+    )
+
+
+def node_from_wire(message: node_pb2.Node) -> CodeNode:
+    """Inverse of node_to_wire; the repository is not part of a node."""
+    flags = NodeFlag.NONE
+    for flag in message.flags:
+        flags |= _FLAGS[flag - 1]
+    return CodeNode(
+        id=NodeId(message.id),
+        kind=NodeKind(message.kind),
+        name=message.name,
+        qualified_name=message.qualified_name,
+        path=message.path,
+        start_line=message.start_line,
+        end_line=message.end_line,
+        language=message.language,
+        signature=message.signature,
+        content_hash=message.content_hash,
+        flags=flags,
+        parent=NodeId(message.parent_id) if message.parent_id else None,
+    )
+
+
+def edge_to_wire(edge: Edge) -> node_pb2.Edge:
+    """An edge."""
+    return node_pb2.Edge(
+        source_id=edge.source,
+        target_id=edge.target,
+        kind=_edge_kind(edge.kind),
+        confidence=edge.confidence,
+        rule=_RULES[edge.rule],
+        lines=edge.lines,
+    )
+
+
+def freshness_to_wire(fact: FreshnessFact, reasons: Sequence[str]) -> node_pb2.NodeFreshness:
+    """A freshness class and the facts behind it."""
+    message = node_pb2.NodeFreshness(
+        freshness=_freshness(fact),
+        freshness_penalty=fact.penalty,
+        last_commit_id=fact.commit_id,
+        freshness_source=_source(fact),
+        reasons=map(clean, reasons),
+    )
+    if fact.commit_time:
+        message.last_commit_time.CopyFrom(timestamp(fact.commit_time))
+    return message
+
+
+def reached_to_wire(hit: Hit, repository: str) -> graph_pb2.ReachedNode:
+    """A node that a walk reached."""
+    return graph_pb2.ReachedNode(
+        node=node_to_wire(hit.node, repository),
+        distance=hit.distance,
+        confidence=hit.confidence,
+        via=_edge_kind(hit.via),
+        from_id=hit.path[-2] if len(hit.path) > 1 else "",
+    )
+
+
+def traversal_to_wire(found: Traversal, repository: str) -> list[graph_pb2.ReachedNode]:
+    """What a walk reached, nearest first."""
+    return [reached_to_wire(hit, repository) for hit in found.hits]
+
+
+def unresolved_to_wire(call: Unresolved) -> graph_pb2.UnresolvedCall:
+    """A call whose target is not known."""
+    return graph_pb2.UnresolvedCall(name=clean(call.name), lines=call.lines)
+
+
+def response_to_wire(response: SearchResponse) -> search_pb2.ContextSearchResponse:
+    """The answer to a search; index states are added by whoever knows the snapshots."""
+    one = response.indexed[0] if len(response.indexed) == 1 else None
+    trailing = sum(index.pending_files for index in response.indexed)
+    message = search_pb2.ContextSearchResponse(
+        results=[result_to_wire(result, response) for result in response.results],
+        signals=[_report_to_wire(report) for report in response.signals],
+        degraded=response.degraded,
+        warnings=[clean(warning) for warning in response.warnings],
+        generation=one.generation if one else 0,
+        commit=one.commit if one else "",
+        trails_working_tree=trailing > 0,
+        trailing_files=trailing,
+        dropped_by_scope=response.dropped_by_scope,
+        dropped_by_floor=response.dropped_by_floor,
+        dropped_unknown=response.unknown_ids,
+        elapsed=duration(response.milliseconds / 1000),
+    )
+    guidance = response.guidance
+    if guidance is not None:
+        message.guidance.extend(guidance_lines(guidance))
+        message.suggestions.extend(clean(name) for name in guidance.near_names)
+        message.dropped_by_score = guidance.below_min_score
+    return message
+
+
+def guidance_lines(guidance: Guidance) -> list[str]:
+    """What was searched and what was left out, in sentences."""
+    lines = [f"searched: {clean(guidance.searched)}"]
+    left_out = (
+        (guidance.outside_scope, "outside the scope; widen --scope"),
+        (guidance.below_floor, "below the freshness floor; lower --floor"),
+        (guidance.below_min_score, "below the score floor; lower --min-score"),
+    )
+    return lines + [f"{count} matches are {why}" for count, why in left_out if count]
+
+
+def result_to_wire(result: SearchResult, response: SearchResponse) -> search_pb2.SearchResult:
+    """One ranked node."""
+    fact = result.freshness
+    message = search_pb2.SearchResult(
+        node=node_to_wire(result.node, result.repository),
+        score=result.score,
+        signals=[_score_to_wire(result, report.signal) for report in response.signals if report.ran],
+        freshness=_freshness(fact),
+        freshness_penalty=fact.penalty,
+        last_commit_id=fact.commit_id,
+        freshness_source=_source(fact),
+        matched_bm25=result.matched(Signal.BM25),
+        matched_semantic=result.matched(Signal.SEMANTIC),
+        matched_fuzzy=result.matched(Signal.FUZZY),
+        matched_graph_expansion=result.reach is not None,
+        label=_LABELS[result.label],
+        changed_on_disk=result.on_disk.value in ("changed", "vanished"),
+    )
+    if fact.commit_time:
+        message.last_commit_time.CopyFrom(timestamp(fact.commit_time))
+    if result.reach is not None:
+        message.distance_in_graph = result.reach.distance
+        message.graph_path.extend(result.reach.path)
+    if result.content.start_line or result.content.trimmed:
+        message.snippet.CopyFrom(_content_to_wire(result))
+    return message
+
+
+def _content_to_wire(result: SearchResult) -> search_pb2.Snippet:
+    content = result.content
+    return search_pb2.Snippet(
+        text=clean(content.text),
+        start_line=content.start_line,
+        end_line=content.end_line,
+        highlights=[search_pb2.Highlight(line=h.line, start=h.start, end=h.end) for h in content.highlights],
+        trimmed=content.trimmed,
+    )
+
+
+def _score_to_wire(result: SearchResult, signal: Signal) -> search_pb2.SignalScore:
+    score = result.signal(signal)
+    return search_pb2.SignalScore(
+        signal=_SIGNALS[signal],
+        rank=score.rank,
+        rank_score=score.rank_score,
+        raw_score=score.raw,
+        contribution=score.contribution,
+    )
+
+
+def _report_to_wire(report: SignalReport) -> search_pb2.SignalReport:
+    return search_pb2.SignalReport(
+        signal=_SIGNALS[report.signal],
+        candidates=report.count,
+        elapsed=duration(report.milliseconds / 1000),
+        weight=report.weight,
+        failure=clean(report.error) if not report.ran else "",
+    )
+
+
+# Small things
+
+
+def clean(text: str) -> str:
+    """Text that protobuf can carry: lone surrogates, which stand for bytes that are not UTF-8, are replaced."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode()
+    return text
+
+
+def seconds(message: duration_pb2.Duration) -> float:
+    """A duration in seconds."""
+    return message.seconds + message.nanos / 1e9
+
+
+def duration(value: float) -> duration_pb2.Duration:
+    """Seconds as a duration."""
+    whole = round(value * 1e9)
+    return duration_pb2.Duration(seconds=whole // 10**9, nanos=whole % 10**9)
+
+
+def timestamp(epoch: float) -> timestamp_pb2.Timestamp:
+    """Seconds since the epoch as a timestamp."""
+    message = timestamp_pb2.Timestamp()
+    message.FromDatetime(datetime.fromtimestamp(epoch, UTC))
+    return message
+
+
+def _kind_to_wire(kind: NodeKind) -> node_pb2.NodeKind.ValueType:
+    return node_pb2.NodeKind.Value(f"NODE_KIND_{kind.name}")
+
+
+def _flag_to_wire(flag: NodeFlag) -> node_pb2.NodeFlag.ValueType:
+    return node_pb2.NodeFlag.Value(f"NODE_FLAG_{flag.name}")
+
+
+def _edge_kind(kind: EdgeKind) -> node_pb2.EdgeKind.ValueType:
+    return node_pb2.EdgeKind.Value(f"EDGE_KIND_{kind.name}")
+
+
+def _freshness(fact: FreshnessFact) -> node_pb2.Freshness.ValueType:
+    return node_pb2.Freshness.Value(f"FRESHNESS_{fact.freshness.name}")
+
+
+def _source(fact: FreshnessFact) -> node_pb2.FreshnessSource.ValueType:
+    return _SOURCES[fact.source]
+
+
+# Errors
 
 
 def error_to_status(error: Exception, request_id: str) -> status_pb2.Status:

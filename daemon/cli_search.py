@@ -1,0 +1,269 @@
+"""The verbs that search: search, compare, bench."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ctxsearch.daemon import show
+from ctxsearch.daemon.cli import FOUND, NOTHING, open_session
+from ctxsearch.daemon.cli_repositories import ensure_repository, wait_for_index
+from ctxsearch.daemon.session import Session
+from ctxsearch.daemon.settings import editor_command
+from ctxsearch.v1 import node_pb2, repository_pb2, search_pb2
+
+_SCOPE_TOKEN = re.compile(r"^[-!]?(path|lang|kind|repo|module):.+")
+_MODES = ("hybrid", "keyword", "semantic", "fuzzy")
+_FLOORS = ("fresh", "acceptable", "stale", "stale-with-risk")
+
+
+def search_options(command: Any) -> Any:
+    """Options of every verb that makes a search request."""
+    options = (
+        click.option("-k", type=int, default=None, help="Results wanted, 1..200 (20)."),
+        click.option("--weights", default="", help="Such as bm25=1,semantic=0.5,graph=0.6,fuzzy=0."),
+        click.option("--callers", type=int, default=None, metavar="N", help="Add callers of the best, N deep."),
+        click.option("--dependencies", type=int, default=None, metavar="N", help="Add dependencies, N deep."),
+        click.option("--related", type=int, default=None, metavar="N", help="Add related nodes within N edges."),
+        click.option(
+            "--scope",
+            multiple=True,
+            metavar="TOKENS",
+            help="path:src/ lang:python kind:function repo:NAME module:pkg; a leading ! excludes.",
+        ),
+        click.option("--floor", type=click.Choice(_FLOORS), default=None, help="Lowest freshness to return."),
+        click.option("--min-score", type=float, default=0.0, help="Floor on the score, 0..1."),
+        click.option("--all", "everywhere", is_flag=True, help="Search every repository that was added."),
+        click.option("--yes", is_flag=True, help="Add a new repository without asking."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.command(
+    epilog="Examples:  ctxsearch 'retry with backoff'   |   ctxsearch search parse_config --mode keyword -k 5   |   "
+    "ctxsearch 'http client' --callers 2 --scope path:src/ lang:python kind:function   |   ctxsearch foo --json"
+)
+@click.argument("words", nargs=-1, required=True, metavar="QUERY")
+@search_options
+@click.option("--mode", type=click.Choice(_MODES), default="hybrid", help="Which signals run.")
+@click.option("--content", type=click.Choice(("none", "snippet", "full")), default="snippet", help="Text shown.")
+@click.option("--max-tokens", type=int, default=None, help="Budget for all text together.")
+@click.option("--min-generation", type=int, default=0, help="Answer from this generation or later.")
+@click.option("--max-wait", type=float, default=None, metavar="SECONDS", help="How long to wait for it.")
+@click.option("--explain", is_flag=True, help="Show every signal's rank, score and contribution.")
+@click.option("--json", "as_json", is_flag=True, help="The response message as JSON.")
+@click.option("--open", "open_best", is_flag=True, help="Open the best result in $EDITOR.")
+@click.pass_context
+def search(ctx: click.Context, /, words: tuple[str, ...], as_json: bool, open_best: bool, **options: Any) -> None:
+    """Search the code around the current directory.
+
+    QUERY is natural language, an identifier or a piece of code.
+    """
+    session = open_session(ctx)
+    request = search_request(words, options)
+    settle_scope(session, request, options["everywhere"], options["yes"])
+    response = session.search(request)
+    if as_json:
+        click.echo(show.as_json(response))
+    else:
+        click.echo("\n".join(show.results(response, options["explain"])))
+    if open_best and response.results:
+        open_in_editor(session, response.results[0].node)
+    ctx.exit(FOUND if response.results else NOTHING)
+
+
+def search_request(words: Sequence[str], options: dict[str, Any]) -> search_pb2.ContextSearchRequest:
+    """The request that the command line means; raises UsageError for what it cannot mean."""
+    text, scope = split_scope(words, options["scope"])
+    request = search_pb2.ContextSearchRequest(text=text, min_score=options["min_score"])
+    request.mode = search_pb2.SearchMode.Value(f"SEARCH_MODE_{options.get('mode', 'hybrid').upper()}")
+    request.content = search_pb2.ContentLevel.Value(f"CONTENT_LEVEL_{options.get('content', 'snippet').upper()}")
+    request.explain = options.get("explain", False)
+    request.min_generation = options.get("min_generation", 0)
+    if options["k"] is not None:
+        request.k = options["k"]
+    if options.get("max_tokens") is not None:
+        request.max_tokens = options["max_tokens"]
+    if options.get("max_wait") is not None:
+        request.max_wait.FromMilliseconds(int(options["max_wait"] * 1000))
+    if options["floor"]:
+        name = options["floor"].upper().replace("-", "_")
+        request.freshness_floor = node_pb2.Freshness.Value(f"FRESHNESS_{name}")
+    _set_weights(request, options["weights"])
+    _set_expansion(request, options)
+    for token in scope:
+        _add_scope(request.scope, token)
+    return request
+
+
+def split_scope(words: Sequence[str], scopes: Sequence[str]) -> tuple[str, list[str]]:
+    """Query text and scope tokens; with --scope, tokens among the words belong to it."""
+    tokens = [token for scope in scopes for token in scope.split()]
+    if not scopes:
+        return " ".join(words), tokens
+    tokens += [each for each in words if _SCOPE_TOKEN.match(each)]
+    return " ".join(each for each in words if not _SCOPE_TOKEN.match(each)), tokens
+
+
+def _add_scope(scope: search_pb2.Scope, token: str) -> None:
+    if not _SCOPE_TOKEN.match(token):
+        raise click.UsageError(f"--scope: {token!r} is not one of path: lang: kind: repo: module:")
+    part = scope.exclude if token[0] in "-!" else scope.include
+    key, _, value = token.lstrip("-!").partition(":")
+    if key == "kind":
+        part.kinds.append(_kind(value))
+        return
+    lists = {"path": part.paths, "lang": part.languages, "repo": part.repositories, "module": part.modules}
+    lists[key].append(value)
+
+
+def _kind(value: str) -> node_pb2.NodeKind.ValueType:
+    known = {name.removeprefix("NODE_KIND_").lower(): kind for name, kind in node_pb2.NodeKind.items() if kind}
+    name = value.lower().replace("-", "_")
+    if name not in known:
+        raise click.UsageError(f"--scope: no kind {value!r}; one of {', '.join(known)}")
+    return known[name]
+
+
+def _set_weights(request: search_pb2.ContextSearchRequest, text: str) -> None:
+    for part in filter(None, text.split(",")):
+        name, _, value = part.partition("=")
+        if name.strip() not in ("bm25", "semantic", "graph", "fuzzy"):
+            raise click.UsageError(f"--weights: no signal {name!r}; one of bm25, semantic, graph, fuzzy")
+        try:
+            setattr(request.weights, name.strip(), float(value))
+        except ValueError:
+            raise click.UsageError(f"--weights: {name} needs a number, not {value!r}") from None
+
+
+def _set_expansion(request: search_pb2.ContextSearchRequest, options: dict[str, Any]) -> None:
+    asked = [name for name in ("callers", "dependencies", "related") if options[name] is not None]
+    if len(asked) > 1:
+        raise click.UsageError(f"only one of --{' and --'.join(asked)} at a time")
+    if "callers" in asked:
+        request.callers.depth = options["callers"]
+    if "dependencies" in asked:
+        request.dependencies.depth = options["dependencies"]
+    if "related" in asked:
+        request.related.radius = options["related"]
+
+
+def settle_scope(session: Session, request: Any, everywhere: bool, yes: bool) -> None:
+    """Without a repository in the scope, the one around the current directory is meant; a new one is added."""
+    if everywhere or request.scope.include.repositories:
+        return
+    entries = session.repositories()
+    here = ensure_repository(session, entries, yes)
+    if here is None:
+        return
+    request.scope.include.repositories.append(here.name)
+    known = {entry.repository.name: entry.progress for entry in entries}
+    if here.name not in known or known[here.name].generation == 0:
+        wait_for_index(session, here.name)
+
+
+def open_in_editor(session: Session, node: node_pb2.Node) -> None:
+    """Opens the node's file at its line; the path was indexed inside the repository's root."""
+    import shlex
+
+    status = session.repository("GetStatus", repository_pb2.GetStatusRequest(repository=node.repository))
+    file = Path(status.repository.root) / node.path
+    command = shlex.split(editor_command())
+    takes_goto = Path(command[0]).name in {"code", "code-insiders", "codium", "cursor"}
+    place = ["--goto", f"{file}:{node.start_line}"] if takes_goto else [f"+{node.start_line}", str(file)]
+    subprocess.run([*command, *place], check=False)
+
+
+@click.command(epilog="Example:  ctxsearch compare 'parse configuration file' -k 5")
+@click.argument("words", nargs=-1, required=True, metavar="QUERY")
+@search_options
+@click.pass_context
+def compare(ctx: click.Context, /, words: tuple[str, ...], **options: Any) -> None:
+    """The same query in every mode, side by side: results, mean score, time, overlap with hybrid."""
+    session = open_session(ctx)
+    request = search_request(words, options | {"content": "none"})
+    settle_scope(session, request, options["everywhere"], options["yes"])
+    answers = {mode: _answer_in_mode(session, request, mode) for mode in _MODES}
+    click.echo("\n".join(_comparison(answers)))
+    ctx.exit(FOUND if any(answer and answer.results for answer in answers.values()) else NOTHING)
+
+
+def _answer_in_mode(session: Session, request: Any, mode: str) -> search_pb2.ContextSearchResponse | None:
+    from ctxsearch.daemon.client import DaemonError
+
+    copy = search_pb2.ContextSearchRequest()
+    copy.CopyFrom(request)
+    copy.mode = search_pb2.SearchMode.Value(f"SEARCH_MODE_{mode.upper()}")
+    if mode != "hybrid":
+        copy.ClearField("weights")
+    try:
+        answer: search_pb2.ContextSearchResponse = session.search(copy)
+    except DaemonError as error:
+        if error.code != "FAILED_PRECONDITION":
+            raise
+        click.echo(f"{mode}: {error}", err=True)
+        return None
+    return answer
+
+
+def _comparison(answers: dict[str, search_pb2.ContextSearchResponse | None]) -> list[str]:
+    ids = {mode: [r.node.id for r in answer.results] if answer else [] for mode, answer in answers.items()}
+    lines = [f"{'mode':<10}{'results':>8}{'mean score':>12}{'ms':>8}{'overlap':>9}"]
+    for mode, answer in answers.items():
+        if answer is None:
+            lines.append(f"{mode:<10}{'-':>8}")
+            continue
+        scores = [result.score for result in answer.results]
+        mean = sum(scores) / len(scores) if scores else 0.0
+        elapsed = answer.elapsed.ToMicroseconds() / 1000
+        shared = len(set(ids[mode]) & set(ids["hybrid"]))
+        lines.append(f"{mode:<10}{len(scores):>8}{mean:>12.3f}{elapsed:>8.1f}{shared:>9}")
+    depth = max(map(len, ids.values()), default=0)
+    lines += ["", "  #  " + "".join(f"{mode:<34}" for mode in answers)]
+    for row in range(depth):
+        cells = [_cell(answer, row) for answer in answers.values()]
+        lines.append(f"{row + 1:>3}  " + "".join(f"{cell:<34}" for cell in cells))
+    return lines
+
+
+def _cell(answer: search_pb2.ContextSearchResponse | None, row: int) -> str:
+    if answer is None or row >= len(answer.results):
+        return ""
+    node = answer.results[row].node
+    text = f"{show.safe(node.name)} {show.place(node)}"
+    return text if len(text) <= 32 else text[:31] + "…"
+
+
+@click.command(epilog="Example:  ctxsearch bench 'parse configuration file' -n 200")
+@click.argument("words", nargs=-1, required=True, metavar="QUERY")
+@search_options
+@click.option("-n", "--rounds", type=click.IntRange(1, 100_000), default=100, help="How often to ask.")
+@click.option("--mode", type=click.Choice(_MODES), default="hybrid", help="Which signals run.")
+@click.pass_context
+def bench(ctx: click.Context, /, words: tuple[str, ...], rounds: int, **options: Any) -> None:
+    """Time a query against the running daemon: whole round trips over the socket."""
+    import time
+
+    session = open_session(ctx)
+    request = search_request(words, options)
+    settle_scope(session, request, options["everywhere"], options["yes"])
+    session.search(request)
+    times = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        session.search(request)
+        times.append((time.perf_counter() - start) * 1000)
+    times.sort()
+    picks = ((50, "p50"), (95, "p95"), (99, "p99"))
+    shown = "  ".join(f"{name} {times[min(rounds - 1, rounds * share // 100)]:.1f} ms" for share, name in picks)
+    click.echo(f"{rounds} queries  {shown}  max {times[-1]:.1f} ms")
+
+
+VERBS: dict[str, click.Command] = {"search": search, "compare": compare, "bench": bench}

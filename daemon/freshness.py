@@ -1,0 +1,213 @@
+"""Freshness of every node of one generation: computed by the follower, kept in one file, looked up while answering.
+
+The file holds the facts in columns, not the classes: classifying is quick, and so the serving process can also say why.
+Only the follower runs git.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ctxsearch.daemon.registry import write_atomically
+from ctxsearch.graph.catalog import Snapshot
+from ctxsearch.graph.freshness import (
+    PENALTY,
+    Classified,
+    Freshness,
+    GraphEdges,
+    NodeFacts,
+    Reason,
+    ReasonKind,
+    classify,
+)
+from ctxsearch.graph.history import History, HistoryStore, NodeRanges
+from ctxsearch.graph.model import CALLABLE_KINDS, TYPE_KINDS, CodeNode, NodeId
+from ctxsearch.graph.node_history import Source
+from ctxsearch.search.ports import FreshnessFact
+
+FORMAT = 1
+MAX_SIGNATURE_LINES = 12
+_SIGNED_KINDS = CALLABLE_KINDS | TYPE_KINDS
+_OPENING, _CLOSING = "([{", ")]}"
+
+
+@dataclass(frozen=True, slots=True)
+class NoHistory:
+    """Before history is there: nothing is known, so everything is acceptable."""
+
+    generation: int = 0
+
+    def fact(self, _node_id: NodeId, /) -> FreshnessFact:
+        """Always the same."""
+        return FreshnessFact(Freshness.ACCEPTABLE, PENALTY[Freshness.ACCEPTABLE])
+
+    def below(self, _floor: Any, /) -> frozenset[NodeId]:
+        """Nothing: an unknown node is not filtered away by a floor that it might pass."""
+        return frozenset()
+
+    def reasons(self, _node_id: NodeId, /) -> tuple[str, ...]:
+        """Why."""
+        return ("history is not read yet",)
+
+
+NO_HISTORY = NoHistory()
+
+
+class FreshnessTable:
+    """The classes of one generation's nodes. Nodes that it does not know are acceptable."""
+
+    def __init__(
+        self,
+        generation: int,
+        ids: NDArray[np.uint64],
+        classified: Classified,
+        commits: NDArray[np.str_],
+        names: Sequence[str],
+    ) -> None:
+        self.generation = generation
+        self._rows = {f"{number:016x}": row for row, number in enumerate(ids.tolist())}
+        self._ids = ids
+        self._classified = classified
+        self._commits = commits
+        self._names = names
+        self._below: dict[int, frozenset[NodeId]] = {}
+
+    def fact(self, node_id: NodeId) -> FreshnessFact:
+        """The class and the facts behind it."""
+        row = self._rows.get(node_id)
+        if row is None:
+            return NO_HISTORY.fact(node_id)
+        freshness = Freshness(int(self._classified.classes[row]))
+        commit = str(self._commits[row])
+        return FreshnessFact(
+            freshness,
+            PENALTY[freshness],
+            commit,
+            int(self._classified.facts.times[row]) if commit else 0,
+            Source(int(self._classified.facts.sources[row])).name.lower(),
+        )
+
+    def below(self, floor: Any) -> frozenset[NodeId]:
+        """All nodes whose class is lower; remembered, for a page asks for it again and again."""
+        if int(floor) not in self._below:
+            lower = self._ids[self._classified.classes < int(floor)]
+            self._below[int(floor)] = frozenset(NodeId(f"{number:016x}") for number in lower.tolist())
+        return self._below[int(floor)]
+
+    def reasons(self, node_id: NodeId) -> tuple[str, ...]:
+        """Why a node has its class, the weightiest reason first."""
+        row = self._rows.get(node_id)
+        if row is None:
+            return ("indexed after history was read",)
+        return tuple(self._sentence(reason) for reason in self._classified.explain(row).reasons)
+
+    def _sentence(self, reason: Reason) -> str:
+        day = np.datetime64(reason.time, "s").astype("datetime64[D]") if reason.time else "unknown day"
+        who = self._names[reason.node] if reason.node is not None else "something"
+        return {
+            ReasonKind.UNCOMMITTED: "has uncommitted lines",
+            ReasonKind.RECENT: f"touched on {day}",
+            ReasonKind.NOT_OLD: f"touched on {day}",
+            ReasonKind.LIVING_REFERENCE: f"old, but {who} refers to it, touched on {day}",
+            ReasonKind.UNKNOWN_HISTORY: "its history is not known",
+            ReasonKind.OLD: "not touched for long, and nothing living refers to it",
+            ReasonKind.SIGNATURE_CHANGED: f"the signature of {who} changed on {day}",
+            ReasonKind.DEPENDENCY_VANISHED: f"something it depends on vanished on {day}",
+            ReasonKind.FIXES: f"fixed {reason.count} times",
+            ReasonKind.REVERT: f"its last change, on {day}, was a revert",
+            ReasonKind.REVERTED: f"its last change, on {day}, was reverted",
+            ReasonKind.UNREADABLE: "the file changed and could not be indexed again",
+        }[reason.kind]
+
+
+def store_freshness(file: Path, snapshot: Snapshot, history: History, store: HistoryStore | None) -> None:
+    """Works out the facts of every node of a generation and keeps them in `file`."""
+    nodes = [node for node in snapshot.load_nodes() if node.path]
+    ranges = NodeRanges.of(_ranges(snapshot, nodes))
+    histories = history.nodes(ranges)
+    facts = NodeFacts.of(history, ranges.paths, histories)
+    columns = {f"facts_{field.name}": getattr(facts, field.name) for field in fields(NodeFacts)}
+    edges = _edges_between(snapshot, nodes)
+    columns |= {f"edges_{field.name}": getattr(edges, field.name) for field in fields(GraphEdges)}
+    numbers = np.unique(histories.last[histories.last > 0])
+    known = {int(number): store.commit(int(number))[0].id for number in numbers} if store is not None else {}
+    columns["commits"] = np.array([known.get(int(number), "") for number in histories.last], dtype="U64")
+    columns["ids"] = np.array([int(node.id, 16) for node in nodes], np.uint64)
+    columns["header"] = np.array([FORMAT, snapshot.generation], np.int64)
+    _save(file, columns)
+
+
+def load_freshness(file: Path, names: dict[NodeId, str]) -> FreshnessTable | None:
+    """The table of a file; None when there is none or it cannot be read: the follower will write it again."""
+    try:
+        with np.load(file, allow_pickle=False) as stored:
+            columns = {name: stored[name] for name in stored.files}
+        if columns["header"][0] != FORMAT:
+            return None
+        facts = NodeFacts(**{field.name: columns[f"facts_{field.name}"] for field in fields(NodeFacts)})
+        edges = GraphEdges(**{field.name: columns[f"edges_{field.name}"] for field in fields(GraphEdges)})
+        ids = columns["ids"]
+        shown = [names.get(NodeId(f"{number:016x}"), "something") for number in ids.tolist()]
+        return FreshnessTable(int(columns["header"][1]), ids, classify(facts, edges), columns["commits"], shown)
+    except (OSError, ValueError, KeyError, IndexError, EOFError):
+        return None
+
+
+def _save(file: Path, columns: dict[str, Any]) -> None:
+    import io
+
+    buffer = io.BytesIO()
+    np.savez(buffer, **columns)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(file, buffer.getvalue())
+
+
+def _ranges(snapshot: Snapshot, nodes: Sequence[CodeNode]) -> list[tuple[str, int, int, int, int]]:
+    """Path, lines and signature's lines of every node; nodes come file by file."""
+    rows: list[tuple[str, int, int, int, int]] = []
+    path, lines = "", []
+    for node in nodes:
+        if node.path != path:
+            path = node.path
+            lines = (snapshot.text(path) or "").split("\n")
+        rows.append((path, node.start_line, node.end_line, *signature_lines(node, lines)))
+    return rows
+
+
+def signature_lines(node: CodeNode, lines: Sequence[str]) -> tuple[int, int]:
+    """The lines of a node's signature, 1-based inclusive: from its name until brackets close; 0, 0 without one."""
+    if node.kind not in _SIGNED_KINDS:
+        return 0, 0
+    name = re.compile(rf"(?<!\w){re.escape(node.name)}(?!\w)")
+    for number in range(node.start_line, min(node.end_line, len(lines)) + 1):
+        if name.search(lines[number - 1]) and not lines[number - 1].lstrip().startswith(("#", "//", "*", "@")):
+            return number, _closing_line(lines, number, min(node.end_line, len(lines)))
+    return 0, 0
+
+
+def _closing_line(lines: Sequence[str], first: int, last: int) -> int:
+    depth = 0
+    for number in range(first, min(last, first + MAX_SIGNATURE_LINES - 1) + 1):
+        text = lines[number - 1]
+        depth += sum(text.count(char) for char in _OPENING) - sum(text.count(char) for char in _CLOSING)
+        if depth <= 0 or text.rstrip().endswith("{"):
+            return number
+    return first
+
+
+def _edges_between(snapshot: Snapshot, nodes: Sequence[CodeNode]) -> GraphEdges:
+    """The edges among the nodes that have a file, by their positions there."""
+    everything = snapshot.load_nodes()
+    table = snapshot.load_edges()
+    position = {node.id: row for row, node in enumerate(nodes)}
+    moved = np.array([position.get(node.id, -1) for node in everything], np.int32)
+    sources, targets = moved[table.source], moved[table.target]
+    kept = (sources >= 0) & (targets >= 0)
+    return GraphEdges(sources[kept], targets[kept], table.kind[kept], table.confidence[kept])

@@ -1,0 +1,399 @@
+"""One repository in the serving process: its published snapshot, where indexing stands, and what moves it on.
+
+Two threads, each with a process of its own behind it: `index` brings files into catalog and full text, `follow` brings
+history and vectors after it. So an edit never waits for vectors. Queries read `snapshot` and wait for nobody.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ctxsearch.daemon.errors import AbandonedError, GenerationNotReachedError, IndexingFailedError, StoppingError
+from ctxsearch.daemon.logs import get_logger
+from ctxsearch.daemon.messages import Committed, Done, Job, Phase, Progress, Refresh
+from ctxsearch.daemon.metrics import resident_bytes
+from ctxsearch.daemon.process import WorkerProcess
+from ctxsearch.daemon.registry import RepositoryRecord
+from ctxsearch.daemon.snapshot import Snapshot
+from ctxsearch.daemon.stores import Stores
+from ctxsearch.graph.model import CtxsearchError, NodeId
+
+_log = get_logger("ctxsearch.repository")
+ATTEMPTS = 2  # of a refresh whose worker died: the first may have been killed from outside
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Where indexing stands; replaced as a whole."""
+
+    phase: Phase = Phase.QUEUED
+    done: int = 0
+    total: int = 0
+    errors: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long a caller waits, and whether it still does."""
+
+    deadline: float  # time.monotonic()
+    is_gone: Callable[[], bool] = lambda: False
+
+    def left(self) -> float:
+        """Seconds; raises AbandonedError when nobody waits any more."""
+        if self.is_gone():
+            raise AbandonedError("the caller is gone")
+        return self.deadline - time.monotonic()
+
+
+class _Wishes:
+    """Refreshes asked for and not begun, merged into one. Guarded by the repository's condition."""
+
+    def __init__(self) -> None:
+        self.paths: set[str] = set()
+        self.everything = False
+        self.full = False
+        self.asked = 0  # number of the last wish
+        self.granted = 0  # all wishes up to this number are on disk and published
+
+    def add(self, paths: tuple[str, ...] | None, full: bool) -> int:
+        if paths is None:
+            self.everything = True
+        else:
+            self.paths.update(paths)
+        self.full |= full
+        self.asked += 1
+        return self.asked
+
+    def take(self) -> tuple[Refresh, int] | None:
+        """The order that grants all wishes so far; None without any."""
+        if not (self.paths or self.everything or self.full):
+            return None
+        whole = self.everything or self.full
+        order = Refresh(None if whole else tuple(sorted(self.paths)), self.full)
+        self.paths, self.everything, self.full = set(), False, False
+        return order, self.asked
+
+
+class Repository:
+    """One repository. The mutable cells are guarded by `_changed`; `_snapshot` is written by `_put` alone."""
+
+    def __init__(
+        self,
+        record: RepositoryRecord,
+        stores: Stores,
+        jobs: tuple[Job, Job],
+        turn: threading.Semaphore,
+        worker_idle_seconds: float,
+        on_change: Callable[[Repository], None],
+        on_publish: Callable[[Repository, Snapshot], None],
+    ) -> None:
+        self.record = record
+        self.stores = stores
+        self._index_job, self._follow_job = jobs
+        self._turn = turn  # first and full indexing take turns: they are what costs memory
+        self._worker_idle_seconds = worker_idle_seconds
+        self._on_change = on_change
+        self._on_publish = on_publish  # called before the snapshot can be seen, so that a waiter finds it everywhere
+        self._changed = threading.Condition(threading.RLock())
+        self._wishes = _Wishes()
+        self._state = State()
+        self._follow_state = State(Phase.IDLE)
+        self._snapshot: Snapshot | None = None
+        self._under_way: tuple[str, ...] = ()
+        self._behind = False  # history or vectors have something to do
+        self._stopping = False
+        self._kill_reason = ""
+        self._workers: dict[str, WorkerProcess] = {}
+        self._threads = [
+            threading.Thread(target=self._index_loop, name=f"index {record.name}", daemon=True),
+            threading.Thread(target=self._follow_loop, name=f"follow {record.name}", daemon=True),
+        ]
+
+    # What others see
+
+    @property
+    def root(self) -> Path:
+        """The working tree."""
+        return Path(self.record.root)
+
+    @property
+    def snapshot(self) -> Snapshot | None:
+        """What answers now; None before the first generation."""
+        return self._snapshot
+
+    @property
+    def state(self) -> State:
+        """Where indexing stands; history and vectors show once the files are done."""
+        with self._changed:
+            if self._state.phase is not Phase.IDLE:
+                return self._state
+            if self._behind and self._follow_state.phase is Phase.IDLE:
+                return State(Phase.QUEUED, errors=self._state.errors)
+            errors = (*self._state.errors, *self._follow_state.errors)
+            return replace(self._follow_state, errors=errors)
+
+    @property
+    def trailing_files(self) -> int:
+        """Files known to have changed that the snapshot does not have."""
+        with self._changed:
+            return len(self._wishes.paths.union(self._under_way))
+
+    @property
+    def is_busy(self) -> bool:
+        """True while something is being indexed."""
+        return self.state.phase not in (Phase.IDLE, Phase.FAILED)
+
+    def worker_memory(self) -> int:
+        """Resident memory of its processes."""
+        return sum(resident_bytes(worker.pid) for worker in list(self._workers.values()))
+
+    # What others ask
+
+    def start(self) -> None:
+        """Loads what was committed and looks for what changed since."""
+        self.wish(None)
+        for thread in self._threads:
+            thread.start()
+
+    def wish(self, paths: tuple[str, ...] | None, *, full: bool = False) -> int:
+        """Asks for a refresh; returns the number to wait for."""
+        with self._changed:
+            number = self._wishes.add(paths, full)
+            if self._state.phase in (Phase.IDLE, Phase.FAILED):
+                self._state = State(Phase.QUEUED, errors=self._state.errors)
+            self._changed.notify_all()
+        self._on_change(self)
+        return number
+
+    def wait_granted(self, number: int, patience: Patience) -> bool:
+        """Waits until a wish is on disk and published; False when patience ran out or indexing failed."""
+        with self._changed:
+            self._wait(lambda: self._wishes.granted >= number, patience)
+            return self._wishes.granted >= number and self._state.phase is not Phase.FAILED
+
+    def wait_generation(self, generation: int, patience: Patience) -> Snapshot:
+        """The snapshot once it is of that generation or later."""
+        with self._changed:
+            self._wait(lambda: self._snapshot is not None and self._snapshot.generation >= generation, patience)
+            found = self._snapshot
+        if found is None or found.generation < generation:
+            raise GenerationNotReachedError(generation, found.generation if found else 0)
+        return found
+
+    def wait_first(self, patience: Patience) -> Snapshot | None:
+        """The first snapshot, while one that was committed earlier is still being loaded; else at once."""
+        with self._changed:
+            self._wait(lambda: self._snapshot is not None or self._state.phase is not Phase.QUEUED, patience)
+            return self._snapshot
+
+    def kill_workers(self, reason: str) -> None:
+        """Ends its processes because of the reason; the refresh under way fails with it."""
+        self._kill_reason = reason
+        for worker in list(self._workers.values()):
+            worker.end()
+
+    def repair(self, unknown: Sequence[NodeId]) -> None:
+        """An index knows ids that the graph does not: have it brought in line."""
+        _log.warning("unknown ids in an index", repository=self.record.name, count=len(unknown))
+        with self._changed:
+            self._behind = True
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """Abandons what is under way, safely, and waits for the threads."""
+        with self._changed:
+            self._stopping = True
+            self._changed.notify_all()
+        while any(thread.is_alive() for thread in self._threads):
+            for worker in list(self._workers.values()):
+                worker.end()
+            for thread in self._threads:
+                thread.join(0.1)
+        self.stores.close()
+
+    def _wait(self, until: Callable[[], bool], patience: Patience) -> None:
+        """Waits on the condition in steps, so that a caller who left is noticed."""
+        while not until():
+            if self._stopping:
+                raise StoppingError("the daemon is stopping; try again")
+            left = patience.left()
+            if left <= 0:
+                return
+            self._changed.wait(min(left, 0.25))
+
+    # Indexing: files to catalog and full text
+
+    def _index_loop(self) -> None:
+        self._load_committed()
+        while (taken := self._next_wish()) is not None:
+            order, number = taken
+            first = self._snapshot is None or order.full
+            with self._turn if first else contextlib.nullcontext():
+                self._attempt("index", self._index_job, order, self._hear_index)
+            self._grant(number)
+        self._dismiss("index")
+
+    def _next_wish(self) -> tuple[Refresh, int] | None:
+        """The next order; an idle worker is sent away meanwhile. None when stopping."""
+        with self._changed:
+            idle_since = time.monotonic()
+            while not self._stopping:
+                taken = self._wishes.take()
+                if taken is not None:
+                    self._under_way = taken[0].paths or ()
+                    return taken
+                idle_left = idle_since + self._worker_idle_seconds - time.monotonic()
+                if idle_left <= 0 and "index" in self._workers:
+                    self._dismiss("index")
+                self._changed.wait(idle_left if "index" in self._workers else None)
+        return None
+
+    def _hear_index(self, report: Progress | Committed | Done) -> None:
+        if isinstance(report, Progress):
+            self._set_state(State(report.phase, report.done, report.total))
+        elif isinstance(report, Committed):
+            self._advance()
+        else:
+            self._set_state(State(Phase.IDLE, errors=report.problems))
+
+    def _advance(self) -> None:
+        """Reads the committed generation and publishes it, with what the follower brought meanwhile."""
+        before = self._snapshot
+        after = self.stores.advance(before)
+        if after is None:
+            return
+        with self._changed:
+            now = self._snapshot
+            if now is not None and now is not before and now.catalog.identity == after.catalog.identity:
+                after = replace(
+                    after,
+                    vectors=now.vectors,
+                    freshness=now.freshness,
+                    history_generation=now.history_generation,
+                )
+            self._behind = True
+            self._put(after)
+        self._on_change(self)
+
+    def _grant(self, number: int) -> None:
+        with self._changed:
+            self._wishes.granted = number
+            self._under_way = ()
+            self._changed.notify_all()
+
+    def _load_committed(self) -> None:
+        try:
+            loaded = self.stores.load()
+        except CtxsearchError as error:
+            _log.warning("nothing usable on disk", repository=self.record.name, error=str(error))
+            return
+        if loaded is not None:
+            with self._changed:
+                self._put(loaded)
+            self._on_change(self)
+
+    # History and vectors, which follow
+
+    def _follow_loop(self) -> None:
+        while self._next_follow():
+            self._attempt("follow", self._follow_job, Refresh(), self._hear_follow)
+        self._dismiss("follow")
+
+    def _next_follow(self) -> bool:
+        with self._changed:
+            idle_since = time.monotonic()
+            while not self._stopping:
+                if self._behind and self._snapshot is not None:
+                    self._behind = False
+                    self._follow_state = State(Phase.HISTORY)
+                    return True
+                idle_left = idle_since + self._worker_idle_seconds - time.monotonic()
+                if idle_left <= 0 and "follow" in self._workers:
+                    self._dismiss("follow")
+                self._changed.wait(idle_left if "follow" in self._workers else None)
+        return False
+
+    def _hear_follow(self, report: Progress | Committed | Done) -> None:
+        if isinstance(report, Progress):
+            self._set_follow_state(State(report.phase, report.done, report.total))
+        elif isinstance(report, Done):
+            self._set_follow_state(State(Phase.IDLE, errors=report.problems))
+        elif report.store == "vectors":
+            self._amend(self.stores.with_vectors)
+        else:
+            self._amend(self.stores.with_history)
+
+    def _amend(self, change: Callable[[Snapshot], Snapshot]) -> None:
+        """Publishes the newest snapshot with a store added; again if another was published meanwhile."""
+        while (before := self._snapshot) is not None:
+            after = change(before)
+            with self._changed:
+                if self._snapshot is before:
+                    self._put(after)
+                    break
+        self._on_change(self)
+
+    # Both
+
+    def _attempt(
+        self, role: str, job: Job, order: Refresh, hear: Callable[[Progress | Committed | Done], None]
+    ) -> bool:
+        """Has a worker carry out an order, with a new worker if it dies; False if that failed, and said so."""
+        for attempt in range(ATTEMPTS):
+            try:
+                for report in self._worker(role, job).refresh(order):
+                    hear(report)
+                return True
+            except (CtxsearchError, OSError) as error:
+                self._dismiss(role)
+                if self._stopping:
+                    return False
+                if self._kill_reason:
+                    failure, self._kill_reason = State(Phase.FAILED, errors=(self._kill_reason,)), ""
+                    break
+                _log.warning(
+                    "refresh failed", repository=self.record.name, role=role, attempt=attempt + 1, error=str(error)
+                )
+                failure = State(Phase.FAILED, errors=(str(error),))
+        if role == "index":
+            self._set_state(failure)
+        else:
+            self._set_follow_state(State(Phase.IDLE, errors=failure.errors))
+        return False
+
+    def _worker(self, role: str, job: Job) -> WorkerProcess:
+        worker = self._workers.get(role)
+        if worker is None or not worker.is_alive:
+            if self._stopping:
+                raise IndexingFailedError("the daemon is stopping")
+            worker = self._workers[role] = WorkerProcess(job)
+        return worker
+
+    def _dismiss(self, role: str) -> None:
+        worker = self._workers.pop(role, None)
+        if worker is not None:
+            worker.close()
+
+    def _put(self, snapshot: Snapshot) -> None:
+        """The one act by which a generation becomes visible; the caller holds the condition."""
+        self._on_publish(self, snapshot)
+        self._snapshot = snapshot
+        self._changed.notify_all()
+
+    def _set_state(self, state: State) -> None:
+        with self._changed:
+            self._state = state
+            self._changed.notify_all()
+        self._on_change(self)
+
+    def _set_follow_state(self, state: State) -> None:
+        with self._changed:
+            self._follow_state = state
+            self._changed.notify_all()
+        self._on_change(self)

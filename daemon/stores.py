@@ -1,0 +1,143 @@
+"""Where a repository's stores lie, and how the serving process reads them into snapshots. Never writes a store.
+
+    DIRECTORY/catalog.sqlite        the truth
+    DIRECTORY/IDENTITY/text         full text, derived from the catalog of that identity
+    DIRECTORY/IDENTITY/vectors      vectors, likewise
+    DIRECTORY/IDENTITY/freshness    history per node, likewise
+
+A catalog that had to start over has another identity, so nothing derived from the old one can be mistaken for current.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ctxsearch.daemon.freshness import NO_HISTORY, load_freshness
+from ctxsearch.daemon.logs import get_logger
+from ctxsearch.daemon.snapshot import Snapshot, Texts, load_graph
+from ctxsearch.graph.catalog import Catalog, CatalogMissingError, Pinned
+from ctxsearch.search.errors import IndexCorrupt
+from ctxsearch.search.ports import Embedder, FullTextIndex, FullTextReader, VectorIndex, VectorReader
+from ctxsearch.search.providers import load_full_text, load_vectors
+
+_log = get_logger("ctxsearch.stores")
+CATALOG = "catalog.sqlite"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Paths of one repository's stores."""
+
+    directory: Path
+
+    @property
+    def catalog(self) -> Path:
+        """The catalog's file."""
+        return self.directory / CATALOG
+
+    def text(self, identity: str) -> Path:
+        """Full text derived from the catalog of that identity."""
+        return self.directory / identity / "text"
+
+    def vectors(self, identity: str) -> Path:
+        """Vectors, likewise."""
+        return self.directory / identity / "vectors"
+
+    def freshness(self, identity: str) -> Path:
+        """History per node, likewise."""
+        return self.directory / identity / "freshness"
+
+
+class Stores:
+    """Reads one repository's stores. `load` and `advance` belong to its indexing thread, the rest to its follower."""
+
+    def __init__(self, name: str, root: Path, layout: Layout, embedder: Embedder) -> None:
+        self._name = name
+        self._root = root
+        self.layout = layout
+        self._embedder = embedder
+        self._text: tuple[str, FullTextIndex] | None = None  # identity and index; written by the indexing thread
+
+    def load(self) -> Snapshot | None:
+        """What was committed, None if nothing was; raises CatalogError when the catalog cannot be read.
+
+        Vectors and history are left to the follower: opening them would keep the first answer waiting.
+        """
+        try:
+            return self.advance(None)
+        except CatalogMissingError:
+            return None
+
+    def advance(self, before: Snapshot | None) -> Snapshot | None:
+        """The newest generation with its graph and full text; vectors and history stay as they were before."""
+        pinned = self._pin()
+        if pinned.generation == 0:
+            return None
+        same = before is not None and before.catalog.identity == pinned.identity
+        graph = load_graph(pinned, before.graph if before is not None and same else None)
+        with pinned.use() as snapshot:
+            commit = snapshot.meta("commit") or ""
+        return Snapshot(
+            repository=self._name,
+            root=self._root,
+            generation=pinned.generation,
+            commit=commit,
+            indexed=self.layout.catalog.stat().st_mtime if before is None else time.time(),
+            catalog=pinned,
+            graph=graph,
+            full_text=self._text_reader(pinned),
+            vectors=before.vectors if before is not None and same else None,
+            freshness=before.freshness if before is not None and same else NO_HISTORY,
+            history_generation=before.history_generation if before is not None and same else 0,
+            texts=Texts(self._root, pinned),
+        )
+
+    def with_vectors(self, snapshot: Snapshot) -> Snapshot:
+        """The same with the newest vectors."""
+        return replace(snapshot, vectors=self._vector_reader(snapshot.catalog.identity))
+
+    def with_history(self, snapshot: Snapshot) -> Snapshot:
+        """The same with the newest freshness."""
+        names = {node.id: node.qualified_name or node.name for node in snapshot.graph.nodes()}
+        table = load_freshness(self.layout.freshness(snapshot.catalog.identity), names)
+        if table is None:
+            return snapshot
+        return replace(snapshot, freshness=table, history_generation=table.generation)
+
+    def close(self) -> None:
+        """Lets go of files; snapshots in use stay usable."""
+        if self._text is not None:
+            self._text[1].close()
+            self._text = None
+
+    def _pin(self) -> Pinned:
+        with Catalog.open(self.layout.catalog, read_only=True) as catalog:
+            return catalog.pin()
+
+    def _text_reader(self, pinned: Pinned) -> FullTextReader | None:
+        """The full text of exactly this generation; None while the worker still has to write it."""
+        directory = self.layout.text(pinned.identity)
+        if not directory.is_dir():
+            return None
+        try:
+            if self._text is None or self._text[0] != pinned.identity:
+                self._text = (pinned.identity, load_full_text()(directory))
+            reader = self._text[1].reader()
+        except IndexCorrupt as error:
+            _log.warning("full text cannot be read", repository=self._name, error=str(error))
+            self._text = None
+            return None
+        return reader if reader.generation == pinned.generation else None
+
+    def _vector_reader(self, identity: str) -> VectorReader | None:
+        directory = self.layout.vectors(identity)
+        if not directory.is_dir():
+            return None
+        try:
+            index: VectorIndex = load_vectors()(directory, self._embedder)
+            return index.reader() if index.generation else None
+        except IndexCorrupt as error:
+            _log.warning("vectors cannot be read", repository=self._name, error=str(error))
+            return None

@@ -1,0 +1,390 @@
+"""An indexing process: orders on standard input, reports on standard output. Writes the stores; answers nobody.
+
+`index` brings files into the catalog and full text; `follow` brings history and vectors after the catalog. Every store
+says which generation it has, so whatever ended the last process, the next one goes on from what is durable. The process
+ends with its input and never outlives the daemon.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import queue
+import shutil
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, TypeVar
+
+from ctxsearch.daemon.messages import (
+    Committed,
+    Done,
+    Failed,
+    Job,
+    Phase,
+    Progress,
+    Refresh,
+    Report,
+    read_order,
+    write_message,
+)
+from ctxsearch.daemon.registry import identity
+from ctxsearch.daemon.stores import Layout
+from ctxsearch.graph.catalog import Catalog, CatalogCorruptError, CatalogVersionError
+from ctxsearch.graph.git import Git, GitError
+from ctxsearch.graph.model import CtxsearchError, NodeDocument
+from ctxsearch.search.errors import IndexCorrupt
+
+if TYPE_CHECKING:
+    from ctxsearch.indexer.index import RepositoryIndexer
+    from ctxsearch.search.ports import DerivedIndex, FullTextIndex, VectorIndex
+
+Index = TypeVar("Index", bound="DerivedIndex")
+
+LEAVE_SECONDS = 5.0  # a busy worker whose daemon closed the pipe is cut off after this
+TELL_SECONDS = 0.1
+COMMIT = "commit"  # what was checked out; noted with the first whole look and with every later one
+REBUILD_SHARE = 0.5  # of the files; when more changed, writing everything anew is quicker than replacing
+_PR_SET_PDEATHSIG = 1
+_PHASES = {
+    "list": Phase.LISTING,
+    "compare": Phase.LISTING,
+    "parse": Phase.PARSING,
+    "load": Phase.RESOLVING,
+    "resolve": Phase.RESOLVING,
+    "store": Phase.WRITING,
+    "commit": Phase.WRITING,
+}
+
+Tell = Callable[[Report], None]
+
+
+def die_with_parent() -> None:
+    """Linux kills us with the thread that started us; elsewhere the end of standard input has to do."""
+    if sys.platform != "linux":
+        return
+    parent = os.getppid()
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it died in between
+        os._exit(0)
+
+
+def orders(stream: BinaryIO) -> Iterator[Job | Refresh]:
+    """Orders as they come. When the daemon closes the pipe the iterator ends; a worker that is busy is cut off."""
+    waiting: queue.SimpleQueue[Job | Refresh | None] = queue.SimpleQueue()
+
+    def listen() -> None:
+        while True:
+            order = read_order(stream)
+            waiting.put(order)
+            if order is None:
+                threading.Event().wait(LEAVE_SECONDS)
+                os._exit(1)
+
+    threading.Thread(target=listen, name="orders", daemon=True).start()
+    while (order := waiting.get()) is not None:
+        yield order
+
+
+def private_output() -> BinaryIO:
+    """Standard output for reports alone: what libraries print goes to standard error."""
+    reports = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    return reports
+
+
+class Teller:
+    """Sends reports; of progress within one phase only as much as anybody can see."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._phase: Phase | None = None
+        self._told = 0.0
+
+    def tell(self, report: Report) -> None:
+        """Sends a report, unless it is one of many."""
+        now = time.monotonic()
+        if isinstance(report, Progress):
+            if report.phase is self._phase and now - self._told < TELL_SECONDS and report.done != report.total:
+                return
+            self._phase, self._told = report.phase, now
+        else:
+            self._phase = None
+        write_message(self._stream, report)
+
+
+class IndexWorker:
+    """Files to catalog and full text."""
+
+    def __init__(self, job: Job, tell: Tell) -> None:
+        self._job = job
+        self._layout = Layout(Path(job.directory))
+        self._tell = tell
+        self._catalog: Catalog | None = None
+        self._indexer: RepositoryIndexer | None = None
+        self._text: FullTextIndex | None = None
+
+    def refresh(self, order: Refresh) -> tuple[str, ...]:
+        """Carries out an order; returns what went wrong without stopping it."""
+        problems: list[str] = []
+        if order.full:
+            self.close()
+            Catalog.rebuild(self._layout.catalog)
+        catalog, indexer = self._opened(problems)
+        if order.paths is None or not was_indexed(catalog):
+            indexer.refresh(self._progress)
+        else:
+            indexer.refresh_paths(order.paths, self._progress)
+        self._note_commit(catalog)
+        self._tell(Progress(Phase.WRITING))
+        self._text = self._caught_up(catalog, problems)
+        self._tell(Committed("text", catalog.generation))
+        return tuple(problems)
+
+    def close(self) -> None:
+        """Ends parser processes and closes the stores."""
+        if self._indexer is not None:
+            self._indexer.close()
+        if self._text is not None:
+            self._text.close()
+        if self._catalog is not None:
+            self._catalog.close()
+        self._indexer = self._text = self._catalog = None
+
+    def _opened(self, problems: list[str]) -> tuple[Catalog, RepositoryIndexer]:
+        if self._catalog is None or self._indexer is None:
+            from ctxsearch.indexer.files import Limits
+            from ctxsearch.indexer.index import RepositoryIndexer
+
+            self._catalog = open_catalog(self._layout.catalog, problems)
+            drop_other_identities(self._layout, self._catalog.identity)
+            self._indexer = RepositoryIndexer(
+                Path(self._job.root),
+                self._catalog,
+                workers=self._job.parse_workers,
+                limits=Limits(max_bytes=self._job.max_file_bytes),
+                git=open_git(Path(self._job.root), problems),
+            )
+        return self._catalog, self._indexer
+
+    def _progress(self, phase: str, done: int, total: int) -> None:
+        self._tell(Progress(_PHASES.get(phase, Phase.RESOLVING), done, total))
+
+    def _note_commit(self, catalog: Catalog) -> None:
+        git = open_git(Path(self._job.root), [])
+        head = (git.head() if git is not None else None) or ""
+        with catalog.write() as writer:
+            writer.set_meta(COMMIT, head)
+
+    def _caught_up(self, catalog: Catalog, problems: list[str]) -> FullTextIndex:
+        from ctxsearch.search.providers import load_full_text
+
+        directory = self._layout.text(catalog.identity)
+        return caught_up(self._text, lambda: load_full_text()(directory), directory, catalog, problems, _uncounted)
+
+
+class FollowWorker:
+    """History and vectors, after the catalog."""
+
+    def __init__(self, job: Job, tell: Tell) -> None:
+        self._job = job
+        self._layout = Layout(Path(job.directory))
+        self._tell = tell
+        self._vectors: VectorIndex | None = None
+        self._identity = ""
+
+    def refresh(self, _order: Refresh) -> tuple[str, ...]:
+        """Brings both up to the catalog's newest generation; returns what went wrong without stopping it."""
+        problems: list[str] = []
+        with Catalog.open(self._layout.catalog, read_only=True) as catalog:
+            self._forget_other(catalog.identity)
+            self._tell(Progress(Phase.HISTORY))
+            self._read_history(catalog, problems)
+            self._tell(Committed("history", catalog.generation))
+            self._tell(Progress(Phase.EMBEDDING))
+            self._embed(catalog, problems)
+            self._tell(Committed("vectors", catalog.generation))
+        return tuple(problems)
+
+    def close(self) -> None:
+        """Closes the stores."""
+        if self._vectors is not None:
+            self._vectors.close()
+            self._vectors = None
+
+    def _forget_other(self, identity_now: str) -> None:
+        if identity_now != self._identity:
+            self.close()
+            self._identity = identity_now
+
+    def _read_history(self, catalog: Catalog, problems: list[str]) -> None:
+        from ctxsearch.daemon.freshness import store_freshness
+        from ctxsearch.graph import history
+
+        file = self._layout.freshness(catalog.identity)
+        git = open_git(Path(self._job.root), problems)
+        with catalog.read() as snapshot:
+            if git is None:
+                store_freshness(file, snapshot, history.without_git(), None)
+                return
+            with contextlib.closing(history.HistoryStore.open(self._history_file(git))) as store:
+                try:
+                    store_freshness(file, snapshot, history.refresh(git, store).history, store)
+                except GitError as error:
+                    problems.append(f"history cannot be read: {error}")
+                    store_freshness(file, snapshot, history.without_git(), None)
+
+    def _history_file(self, git: Git) -> Path:
+        """One per git repository: its work trees share what is known of commits."""
+        return Path(self._job.history_dir) / f"{identity(git.common_dir.resolve())}.sqlite"
+
+    def _embed(self, catalog: Catalog, problems: list[str]) -> None:
+        from ctxsearch.search.providers import load_embedder, load_vectors
+
+        directory = self._layout.vectors(catalog.identity)
+        self._vectors = caught_up(
+            self._vectors,
+            lambda: load_vectors()(directory, load_embedder()),
+            directory,
+            catalog,
+            problems,
+            self._counted,
+        )
+        self._vectors.maintain()
+
+    def _counted(
+        self, documents: Iterator[tuple[str, Sequence[NodeDocument]]], total: int
+    ) -> Iterator[tuple[str, Sequence[NodeDocument]]]:
+        """Passes files on and tells how many went by."""
+        for done, item in enumerate(documents):
+            if done % 64 == 0:
+                self._tell(Progress(Phase.EMBEDDING, done, total))
+            yield item
+
+
+Counted = Callable[[Iterator[tuple[str, Sequence[NodeDocument]]], int], Iterator[tuple[str, Sequence[NodeDocument]]]]
+
+
+def _uncounted(
+    documents: Iterator[tuple[str, Sequence[NodeDocument]]], _total: int
+) -> Iterator[tuple[str, Sequence[NodeDocument]]]:
+    return documents
+
+
+def caught_up(
+    index: Index | None,
+    opened: Callable[[], Index],
+    directory: Path,
+    catalog: Catalog,
+    problems: list[str],
+    counted: Counted,
+) -> Index:
+    """A derived index at the catalog's generation; one that cannot be read is thrown away and made again."""
+    try:
+        index = opened() if index is None else index
+        catch_up(index, catalog, counted)
+    except IndexCorrupt as error:
+        problems.append(f"made again: {error}")
+        shutil.rmtree(directory, ignore_errors=True)
+        index = opened()
+        catch_up(index, catalog, counted)
+    return index
+
+
+def catch_up(index: DerivedIndex, catalog: Catalog, counted: Counted) -> None:
+    """Applies what the catalog has and the index has not; all of it when that is most."""
+    with catalog.read() as snapshot:
+        if index.generation == snapshot.generation:
+            return
+        files = len(snapshot.files())
+        known = 0 < index.generation < snapshot.generation
+        changes = snapshot.changes_since(index.generation if known else 0)
+        if not known or len(changes.documents) > files * REBUILD_SHARE:
+            index.rebuild(snapshot.generation, counted(snapshot.documents(), files))
+            return
+        replaced = dict(counted(snapshot.documents(changes.documents), len(changes.documents)))
+        # A path that has no documents any more must lose those that it had.
+        gone = sorted({*changes.removed, *changes.documents} - replaced.keys())
+        index.apply(snapshot.generation, replaced, gone)
+
+
+def was_indexed(catalog: Catalog) -> bool:
+    """True once a look at everything has been committed: before that, some paths alone are no index."""
+    with catalog.read() as snapshot:
+        return snapshot.meta(COMMIT) is not None
+
+
+def open_catalog(path: Path, problems: list[str]) -> Catalog:
+    """The catalog; one that is damaged or of another version is set aside and everything is indexed again."""
+    try:
+        return Catalog.open(path)
+    except (CatalogCorruptError, CatalogVersionError) as error:
+        problems.append(f"indexed again from scratch: {error}")
+        Catalog.rebuild(path)
+        return Catalog.open(path)
+
+
+def open_git(root: Path, problems: list[str]) -> Git | None:
+    """The repository's git, None without; a git that refuses is no reason not to index."""
+    try:
+        return Git.open(root)
+    except GitError as error:
+        problems.append(f"git cannot be used: {error}")
+        return None
+
+
+def drop_other_identities(layout: Layout, current: str) -> None:
+    """Deletes what was derived from a catalog that is no more."""
+    for folder in sorted(layout.directory.iterdir()):
+        if folder.is_dir() and folder.name != current and len(folder.name) == len(current):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def work(stream: BinaryIO, tell: Tell) -> None:
+    """Carries out orders until there are no more. The one broad catch: an order may fail, the worker stays."""
+    coming = orders(stream)
+    job = next(coming, None)
+    if not isinstance(job, Job):
+        return
+    with contextlib.suppress(OSError):
+        os.nice(job.niceness)
+    worker = IndexWorker(job, tell) if job.role == "index" else FollowWorker(job, tell)
+    try:
+        for order in coming:
+            if isinstance(order, Refresh):
+                tell(_outcome(worker, order))
+    finally:
+        worker.close()
+
+
+def _outcome(worker: IndexWorker | FollowWorker, order: Refresh) -> Done | Failed:
+    try:
+        return Done(worker.refresh(order))
+    except CtxsearchError as error:
+        worker.close()
+        return Failed(str(error))
+    except Exception as error:
+        import traceback
+
+        traceback.print_exc()
+        worker.close()
+        return Failed(f"{type(error).__name__}: {error}")
+
+
+def main() -> int:
+    """Entry of the process."""
+    die_with_parent()
+    reports = private_output()
+    tell = Teller(reports).tell
+
+    with contextlib.suppress(BrokenPipeError):
+        work(sys.stdin.buffer, tell)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,550 @@
+"""THE DATA PATH. Repositories come in by `add`, changes by `refresh`, questions by `search` and the graph queries.
+
+    refresh   watcher or caller -> Repository.wish -> worker process: list, parse, resolve, commit
+              -> Stores.advance: pin the committed generation -> one assignment publishes it
+    search    validated query -> the snapshots in scope, each one generation -> ContextSearchService -> answer
+
+No protocol in here: `server.py` speaks for it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+
+from ctxsearch.daemon.errors import (
+    AmbiguousSymbolError,
+    InvalidRequestError,
+    NoIndexError,
+    StoppingError,
+    TooBusyError,
+    UnknownNodeError,
+)
+from ctxsearch.daemon.logs import get_logger
+from ctxsearch.daemon.messages import Job, Phase
+from ctxsearch.daemon.metrics import Metrics
+from ctxsearch.daemon.registry import Registry, RepositoryRecord
+from ctxsearch.daemon.repository import Patience, Repository
+from ctxsearch.daemon.session import working_tree_root
+from ctxsearch.daemon.settings import Settings
+from ctxsearch.daemon.snapshot import Snapshot
+from ctxsearch.daemon.stores import Layout, Stores
+from ctxsearch.daemon.watch import Touched, Watcher
+from ctxsearch.graph.git import Git, GitError
+from ctxsearch.graph.graph import DEPENDENCY_KINDS, Traversal
+from ctxsearch.graph.model import CodeNode, Edge, NodeId, NodeKind, Unresolved
+from ctxsearch.graph.records import Counts
+from ctxsearch.graph.walk import THROUGH_HUBS, Limits
+from ctxsearch.indexer.beneath import UnsafePathError, path_parts
+from ctxsearch.indexer.files import Limits as FileLimits
+from ctxsearch.indexer.files import Listing, list_files
+from ctxsearch.search.ports import Embedder, FreshnessFact
+from ctxsearch.search.providers import load_embedder
+from ctxsearch.search.query import SearchQuery
+from ctxsearch.search.results import SearchResponse
+from ctxsearch.search.service import ContextSearchService
+
+_log = get_logger("ctxsearch.workspace")
+LOADING_SECONDS = 10.0  # a question waits this long for an index that is being loaded
+MAX_WATCHERS = 8  # streams of progress; each holds a thread of the server
+CANDIDATES_SHOWN = 8
+HOUSEKEEPING_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A node and the snapshot that it was found in."""
+
+    snapshot: Snapshot
+    node: CodeNode
+
+
+@dataclass(frozen=True, slots=True)
+class NodeDetail:
+    """Everything about one node."""
+
+    located: Located
+    doc: str
+    body: str
+    freshness: FreshnessFact
+    reasons: tuple[str, ...]
+    callers: int
+    dependencies: int
+    unresolved: tuple[Unresolved, ...]
+    changed_on_disk: bool
+
+
+class Workspace:
+    """All repositories of one data directory. Its cells are guarded by `_changed`."""
+
+    def __init__(self, settings: Settings, metrics: Metrics) -> None:
+        self._settings = settings
+        self._metrics = metrics
+        self._registry = Registry(settings.data_dir / "repositories.json")
+        self.embedder: Embedder = load_embedder()
+        self._service = ContextSearchService(self.embedder)
+        self._turn = threading.Semaphore(1)
+        self._changed = threading.Condition()
+        self._repositories: dict[str, Repository] = {}
+        self._watchers: dict[str, Watcher] = {}
+        self._versions: Counter[str] = Counter()  # per repository, one more with every change of its progress
+        self._streams = 0
+        self._stopping = threading.Event()
+        self._housekeeper = threading.Thread(target=self._keep_house, name="housekeeping", daemon=True)
+
+    # Life
+
+    def open(self) -> None:
+        """Starts every repository that was added: loads what was committed, then looks for what changed."""
+        for record in self._registry.all():
+            self._start(record)
+        self._housekeeper.start()
+
+    def close(self) -> None:
+        """Abandons indexing safely and waits for it; answers in flight keep their snapshots."""
+        self._stopping.set()
+        with self._changed:
+            self._changed.notify_all()
+        for watcher in list(self._watchers.values()):
+            watcher.close()
+        for repository in list(self._repositories.values()):
+            repository.close()
+        self._service.close()
+        if self._housekeeper.is_alive():
+            self._housekeeper.join()
+
+    @property
+    def is_busy(self) -> bool:
+        """True while any repository is being indexed."""
+        return any(repository.is_busy for repository in self.repositories())
+
+    # Repositories
+
+    def repositories(self) -> tuple[Repository, ...]:
+        """All, by name."""
+        with self._changed:
+            return tuple(self._repositories[name] for name in sorted(self._repositories))
+
+    def repository(self, name: str) -> Repository:
+        """One by its name."""
+        self._registry.get(name)
+        with self._changed:
+            found = self._repositories.get(name)
+        if found is None:
+            raise StoppingError(f"{name} is being added or removed; try again")
+        return found
+
+    def add(self, path: str, name: str) -> tuple[RepositoryRecord, bool]:
+        """Adds the working tree around a directory; True if it was there already."""
+        root = repository_root(path)
+        self._refuse_own_data(root)
+        with self._changed:
+            known = self._registry.at(root)
+            if known is not None:
+                return known, True
+            record = self._registry.add(root, name, time.time())
+            self._start(record)
+            self._changed.notify_all()
+        _log.info("repository added", repository=record.name)
+        return record, False
+
+    def preview(self, path: str, name: str) -> tuple[RepositoryRecord, Listing]:
+        """What `add` would index."""
+        root = repository_root(path)
+        record = self._registry.at(root) or self._registry.proposed(root, name, time.time())
+        return record, list_files(root, FileLimits(max_bytes=self._settings.max_file_bytes), _git(root))
+
+    def remove(self, name: str) -> int:
+        """Forgets a repository and deletes its index; how many bytes that freed."""
+        record = self._registry.remove(name)
+        with self._changed:
+            repository = self._repositories.pop(name, None)
+            watcher = self._watchers.pop(name, None)
+            self._changed.notify_all()
+        if watcher is not None:
+            watcher.close()
+        if repository is not None:
+            repository.close()
+        self._service.withdraw(name)
+        directory = self._directory(record)
+        freed = sum(file.stat().st_size for file in directory.rglob("*") if file.is_file())
+        shutil.rmtree(directory, ignore_errors=True)
+        _log.info("repository removed", repository=name, freed=freed)
+        return freed
+
+    def refresh(self, name: str, *, full: bool, patience: Patience) -> tuple[int, bool]:
+        """Brings an index up to date; the generation that answers, and whether it has everything."""
+        repository = self.repository(name)
+        number = repository.wish(None, full=full)
+        completed = repository.wait_granted(number, patience)
+        snapshot = repository.snapshot
+        return (snapshot.generation if snapshot else 0), completed
+
+    def follow(self, name: str, is_gone: Callable[[], bool]) -> Iterator[tuple[Repository, ...]]:
+        """First every repository that was asked for, then those whose progress changed, without end."""
+        if name:
+            self.repository(name)
+        with self._changed:
+            if self._streams >= MAX_WATCHERS:
+                raise TooBusyError(f"{MAX_WATCHERS} clients follow indexing already; close one")
+            self._streams += 1
+        try:
+            yield from self._changes(name, is_gone)
+        finally:
+            with self._changed:
+                self._streams -= 1
+
+    def counts(self, snapshot: Snapshot) -> Counts:
+        """How much there is, per language, kind and skip reason."""
+        with snapshot.catalog.use() as catalog:
+            return catalog.counts()
+
+    def sizes(self, record: RepositoryRecord) -> list[tuple[str, int]]:
+        """Bytes on disk per part of an index."""
+        sizes: Counter[str] = Counter()
+        directory = self._directory(record)
+        for file in directory.rglob("*"):
+            with contextlib.suppress(FileNotFoundError):  # stores replace their files while we look
+                if file.is_file():
+                    part = file.relative_to(directory).parts
+                    sizes[part[1] if len(part) > 2 else "catalog"] += file.stat().st_size
+        return sorted(sizes.items())
+
+    def freshness_counts(self, snapshot: Snapshot) -> dict[str, int]:
+        """Nodes per freshness class."""
+        counts = Counter(snapshot.freshness.fact(node.id).freshness for node in snapshot.graph.nodes())
+        return {kind.name.lower().replace("_", " "): count for kind, count in sorted(counts.items(), reverse=True)}
+
+    def is_watching(self, name: str) -> bool:
+        """True while file events of a repository are being received."""
+        watcher = self._watchers.get(name)
+        return watcher is not None and watcher.watching.is_set()
+
+    def layout(self, record: RepositoryRecord) -> Layout:
+        """Where a repository's stores lie."""
+        return Layout(self._directory(record))
+
+    # Search
+
+    def search(self, query: SearchQuery, patience: Patience) -> SearchResponse:
+        """Answers from one generation of every repository in scope."""
+        chosen = self._in_scope(query)
+        ready = [each for each in chosen if self._is_ready(each, query, patience)]
+        if not ready:
+            raise NoIndexError(_nothing_indexed(chosen))
+        response = self._service.search(replace(query, min_generation=None))
+        for report in response.signals:
+            if report.ran:
+                self._metrics.signal_latency.labels(report.signal.value).observe(report.milliseconds / 1000)
+        return self._with_missing(response, chosen, ready)
+
+    def _in_scope(self, query: SearchQuery) -> list[Repository]:
+        for name in (*query.scope.repositories, *query.scope.exclude_repositories):
+            self._registry.get(name)
+        chosen = [each for each in self.repositories() if query.scope.accepts_repository(each.record.name)]
+        if not chosen:
+            raise NoIndexError("no repository was added; run `ctxsearch add PATH`")
+        if query.min_generation and len(chosen) > 1:
+            raise InvalidRequestError("min_generation: needs exactly one repository in scope")
+        return chosen
+
+    def _is_ready(self, repository: Repository, query: SearchQuery, patience: Patience) -> bool:
+        """Waits for the generation that was asked for, or for an index that is just being loaded."""
+        if query.min_generation:
+            wait = Patience(min(patience.deadline, time.monotonic() + query.max_wait), patience.is_gone)
+            repository.wait_generation(query.min_generation, wait)
+        elif repository.snapshot is None:
+            repository.wait_first(_loading(patience))
+        return repository.snapshot is not None
+
+    def _with_missing(
+        self, response: SearchResponse, chosen: Sequence[Repository], ready: Sequence[Repository]
+    ) -> SearchResponse:
+        """Says which repositories could not answer yet."""
+        missing = [each.record.name for each in chosen if each not in ready]
+        if not missing:
+            return response
+        warning = f"not indexed yet: {', '.join(missing)}; follow it with `ctxsearch watch`"
+        return replace(response, degraded=True, warnings=(*response.warnings, warning))
+
+    # Graph
+
+    def locate(self, name: str, symbol: str) -> Located:
+        """The one node that an id, a name, a qualified name or `path:line` means."""
+        found: list[Located] = []
+        near: list[str] = []
+        for snapshot in self._snapshots(name):
+            answer = snapshot.graph.find(symbol)
+            found += [Located(snapshot, node) for node in answer.matches]
+            near += answer.near
+        if not found:
+            raise UnknownNodeError(symbol, near[:CANDIDATES_SHOWN])
+        # What the repository defines is meant before what it merely calls.
+        found = [each for each in found if each.node.kind is not NodeKind.EXTERNAL] or found
+        if len(found) > 1:
+            shown = [describe(each) for each in found[:CANDIDATES_SHOWN]]
+            raise AmbiguousSymbolError(symbol, shown, len(found))
+        return found[0]
+
+    def locate_id(self, name: str, node_id: str) -> Located:
+        """The node of an id."""
+        for snapshot in self._snapshots(name):
+            node = snapshot.graph.node(NodeId(node_id))
+            if node is not None:
+                return Located(snapshot, node)
+        raise UnknownNodeError(node_id, ())
+
+    def detail(self, located: Located, *, with_text: bool) -> NodeDetail:
+        """Everything about a node."""
+        snapshot, node = located.snapshot, located.node
+        content = snapshot.texts.contents([node])[0]
+        with snapshot.catalog.use() as catalog:
+            unresolved = catalog.unresolved(node)
+            documents = dict(catalog.documents([node.path])) if with_text else {}
+        doc = next((d.doc for d in documents.get(node.path, ()) if d.node.id == node.id), "")
+        return NodeDetail(
+            located=located,
+            doc=doc,
+            body=content.body if with_text else "",
+            freshness=snapshot.freshness.fact(node.id),
+            reasons=snapshot.freshness.reasons(node.id),
+            callers=snapshot.graph.callers([node.id], 1).reached,
+            dependencies=snapshot.graph.dependencies([node.id], 1).reached,
+            unresolved=unresolved,
+            changed_on_disk=content.on_disk.value in ("changed", "vanished"),
+        )
+
+    def reasons(self, name: str, node_id: str) -> tuple[str, ...]:
+        """Why a node has its freshness class."""
+        snapshot = self.repository(name).snapshot
+        return snapshot.freshness.reasons(NodeId(node_id)) if snapshot is not None else ()
+
+    def callers(self, located: Located, depth: int, limits: Limits) -> Traversal:
+        """Who calls a node."""
+        return located.snapshot.graph.callers([located.node.id], depth, limits)
+
+    def dependencies(self, located: Located, depth: int, limits: Limits) -> Traversal:
+        """What a node depends on."""
+        return located.snapshot.graph.dependencies([located.node.id], depth, limits)
+
+    def related(self, located: Located, radius: int, limits: Limits) -> Traversal:
+        """What is near a node."""
+        return located.snapshot.graph.related([located.node.id], radius, limits)
+
+    def impact(self, located: Located, depth: int, limits: Limits) -> Traversal:
+        """Who is affected if a node changes."""
+        return located.snapshot.graph.impact(located.node.id, depth, limits)
+
+    def path(
+        self, start: Located, end: Located, max_depth: int, min_confidence: float
+    ) -> tuple[list[CodeNode], list[Edge]]:
+        """The shortest way by which one node depends on another; empty if there is none."""
+        snapshot = start.snapshot
+        if end.snapshot is not snapshot:
+            raise InvalidRequestError("to: is in another repository; a path stays in one")
+        limits = replace(THROUGH_HUBS, min_confidence=min_confidence)
+        found = snapshot.graph.path(start.node.id, end.node.id, limits)
+        if len(found.nodes) > max_depth + 1:
+            return [], []
+        steps = [self._edge(snapshot, a, b, min_confidence) for a, b in pairwise(found.nodes)]
+        return list(found.nodes), steps
+
+    def unresolved(self, located: Located) -> tuple[Unresolved, ...]:
+        """Calls in a node whose target is not known."""
+        with located.snapshot.catalog.use() as catalog:
+            return catalog.unresolved(located.node)
+
+    def _edge(self, snapshot: Snapshot, source: CodeNode, target: CodeNode, min_confidence: float) -> Edge:
+        """The surest edge between two neighbours of a path, with the lines of its sites."""
+        links = [
+            link
+            for link in snapshot.graph.links_from(source.id)
+            if link.node == target.id and link.kind in DEPENDENCY_KINDS and link.confidence >= min_confidence
+        ]
+        best = min(links, key=lambda link: (-link.confidence, link.kind, link.rule))
+        with snapshot.catalog.use() as catalog:
+            lines = catalog.edge_lines(source, target.id, best.kind)
+        return Edge(source.id, target.id, best.kind, best.confidence, best.rule, lines)
+
+    def find(self, name: str, text: str, limit: int) -> tuple[list[Located], list[str]]:
+        """Nodes by name, and near names when there are none."""
+        found: list[Located] = []
+        near: list[str] = []
+        for snapshot in self._snapshots(name):
+            answer = snapshot.graph.find(text, limit)
+            found += [Located(snapshot, node) for node in answer.matches]
+            near += answer.near
+        return found, near
+
+    def find_prefix(self, name: str, prefix: str) -> list[Located]:
+        """Nodes whose name or qualified name starts so, in order of repository, path and line."""
+        return [
+            Located(snapshot, node)
+            for snapshot in self._snapshots(name)
+            for node in sorted(snapshot.graph.nodes(), key=lambda n: (n.path, n.start_line, n.id))
+            if node.name.startswith(prefix) or node.qualified_name.startswith(prefix)
+        ]
+
+    def outline(self, name: str, path: str) -> tuple[Snapshot, list[CodeNode]]:
+        """The nodes of a file, or of all files of a directory, in order of path and line."""
+        snapshots = self._snapshots(name)
+        if len(snapshots) != 1:
+            raise InvalidRequestError("repository: say which; several were added")
+        snapshot = snapshots[0]
+        wanted = inside(path)
+        own = snapshot.graph.outline(wanted)
+        if own:
+            return snapshot, list(own)
+        beneath = [n for n in snapshot.graph.nodes() if not wanted or n.path.startswith(wanted + "/")]
+        return snapshot, sorted((n for n in beneath if n.path), key=lambda n: (n.path, n.start_line, -n.end_line, n.id))
+
+    def _snapshots(self, name: str) -> list[Snapshot]:
+        chosen = [self.repository(name)] if name else list(self.repositories())
+        loading = Patience(time.monotonic() + LOADING_SECONDS)
+        found = [each.snapshot or each.wait_first(loading) for each in chosen]
+        snapshots = [snapshot for snapshot in found if snapshot is not None]
+        if not snapshots:
+            raise NoIndexError(_nothing_indexed(chosen))
+        return snapshots
+
+    # What happens by itself
+
+    def _start(self, record: RepositoryRecord) -> None:
+        layout = self.layout(record)
+        layout.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        repository = Repository(
+            record,
+            Stores(record.name, Path(record.root), layout, self.embedder),
+            (self._job("index", record, layout), self._job("follow", record, layout)),
+            self._turn,
+            self._settings.worker_idle_seconds,
+            self._note_change,
+            self._publish,
+        )
+        self._repositories[record.name] = repository
+        repository.start()
+        if self._settings.watch:
+            watcher = Watcher(
+                Path(record.root),
+                self._settings.data_dir,
+                lambda touched: self._on_touched(repository, touched),
+                debounce_ms=self._settings.debounce_ms,
+                reconcile_seconds=self._settings.reconcile_seconds,
+            )
+            self._watchers[record.name] = watcher
+            watcher.start()
+
+    def _job(self, role: str, record: RepositoryRecord, layout: Layout) -> Job:
+        settings = self._settings
+        return Job(
+            role=role,
+            root=record.root,
+            directory=str(layout.directory),
+            history_dir=str(settings.data_dir / "history"),
+            max_file_bytes=settings.max_file_bytes,
+            parse_workers=settings.effective_parse_workers,
+            niceness=settings.indexing_niceness,
+        )
+
+    def _directory(self, record: RepositoryRecord) -> Path:
+        return self._settings.repositories_dir / record.id
+
+    def _on_touched(self, repository: Repository, touched: Touched) -> None:
+        repository.wish(touched.paths)
+
+    def _publish(self, repository: Repository, snapshot: Snapshot) -> None:
+        self._service.publish(snapshot.corpus(repository.trailing_files, repository.repair))
+        self._metrics.generation.labels(repository.record.name).set(snapshot.generation)
+
+    def _note_change(self, repository: Repository) -> None:
+        with self._changed:
+            self._versions[repository.record.name] += 1
+            self._changed.notify_all()
+
+    def _changes(self, name: str, is_gone: Callable[[], bool]) -> Iterator[tuple[Repository, ...]]:
+        seen: dict[str, int] = {}
+        first = True
+        while not is_gone() and not self._stopping.is_set():
+            with self._changed:
+                wanted = {key: each for key, each in self._repositories.items() if name in ("", key)}
+                news = [each for key, each in sorted(wanted.items()) if seen.get(key) != self._versions[key]]
+                seen = {key: self._versions[key] for key in wanted}
+                if not news and not first:
+                    self._changed.wait(0.5)
+                    continue
+            first = False
+            yield tuple(news)
+
+    def _keep_house(self) -> None:
+        """Ends indexing processes that outgrow the budget, and keeps the gauges current."""
+        budget = self._settings.memory_budget_mb << 20
+        while not self._stopping.wait(HOUSEKEEPING_SECONDS):
+            queued = 0
+            for repository in self.repositories():
+                queued += repository.state.phase is Phase.QUEUED
+                used = repository.worker_memory()
+                self._metrics.memory.labels(f"indexing {repository.record.name}").set(used)
+                if used > budget:
+                    _log.error("over the memory budget", repository=repository.record.name, bytes=used)
+                    repository.kill_workers(f"indexing took {used >> 20} MB; raise memory_budget_mb")
+            self._metrics.queue.set(queued)
+
+    def _refuse_own_data(self, root: Path) -> None:
+        if root.is_relative_to(self._settings.data_dir.resolve()):
+            raise InvalidRequestError(f"path: {root} is ctxsearch's own data directory")
+
+
+def _loading(patience: Patience) -> Patience:
+    return Patience(min(patience.deadline, time.monotonic() + LOADING_SECONDS), patience.is_gone)
+
+
+def repository_root(path: str) -> Path:
+    """The top of the working tree around a directory, or the directory itself; refuses what is no directory."""
+    if not path or not Path(path).is_absolute() or "\0" in path:
+        raise InvalidRequestError(f"path: {path!r} is not an absolute path of a directory")
+    folder = Path(path).resolve()
+    if not folder.is_dir():
+        raise InvalidRequestError(f"path: {path} is not a directory")
+    return working_tree_root(folder) or folder
+
+
+def inside(path: str) -> str:
+    """A path of a request, relative to a repository's root; "" is the root. Refuses whatever could lead out."""
+    cleaned = path.removeprefix("./").rstrip("/")
+    if cleaned in ("", "."):
+        return ""
+    try:
+        path_parts(cleaned)
+    except UnsafePathError as error:
+        raise InvalidRequestError(f"path: {error}") from error
+    return cleaned
+
+
+def describe(located: Located) -> str:
+    """A node so that it can be told from others of its name."""
+    node = located.node
+    place = f"{node.path}:{node.start_line}" if node.path else "external"
+    return f"{node.qualified_name or node.name} ({place}, {node.id})"
+
+
+def _git(root: Path) -> Git | None:
+    try:
+        return Git.open(root)
+    except GitError:
+        return None
+
+
+def _nothing_indexed(chosen: Sequence[Repository]) -> str:
+    failed = [each for each in chosen if each.state.phase is Phase.FAILED]
+    if failed:
+        name, state = failed[0].record.name, failed[0].state
+        return f"{name} could not be indexed: {'; '.join(state.errors)}; run `ctxsearch doctor`"
+    names = ", ".join(each.record.name for each in chosen)
+    return f"{names or 'nothing'} is not indexed yet; follow it with `ctxsearch watch`, or run `ctxsearch add PATH`"
