@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 
+from ctxsearch.daemon.errors import AmbiguousSymbolError, UnknownNodeError
 from ctxsearch.daemon.session import Session
 from ctxsearch.daemon.settings import keep_children_safe, load_settings, no_color
 from ctxsearch.daemon.version import VERSION
@@ -142,10 +143,13 @@ def open_session(ctx: click.Context, **overrides: Any) -> Session:
 
 def exit_code(error: CtxsearchError) -> int:
     """What an error means to a script."""
-    by_code = {"INVALID_ARGUMENT": USAGE, "OUT_OF_RANGE": PROBLEM}
+    if isinstance(error, UnknownNodeError):
+        return NOTHING
+    if isinstance(error, AmbiguousSymbolError):
+        return USAGE
     by_reason = {"UNKNOWN_NODE": NOTHING, "AMBIGUOUS_SYMBOL": USAGE}
     reason, code = getattr(error, "reason", ""), getattr(error, "code", "")
-    return by_reason.get(reason, by_code.get(code, PROBLEM))
+    return by_reason.get(reason, USAGE if code == "INVALID_ARGUMENT" else PROBLEM)
 
 
 def main(arguments: list[str] | None = None) -> int:
