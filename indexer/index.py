@@ -37,7 +37,8 @@ from ctxsearch.indexer.languages import EXTRACTOR_VERSION
 from ctxsearch.indexer.pipeline import ParsePool
 from ctxsearch.indexer.worker import Parsed
 
-Progress = Callable[[str, int, int], None]  # phase, done, in all (0: not known)
+# Phase, done, in all (0: not known). An exception from it cancels the refresh; the last generation stays.
+Progress = Callable[[str, int, int], None]
 
 # A file written in the same tick of the clock as it was read could change again without showing: it is looked
 # at once more by the next refresh. Two seconds is the coarsest clock of a file system in use (FAT).

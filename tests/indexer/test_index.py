@@ -284,6 +284,23 @@ def test_full_disk_keeps_the_last_generation_and_the_next_refresh_heals(
     assert repo.graph() == from_scratch(repo.root, repo.pool)
 
 
+@pytest.mark.parametrize("phase", ["list", "parse", "resolve", "commit"])
+def test_refresh_cancelled_in_any_phase_leaves_the_last_generation(repo: Repo, phase: str) -> None:
+    repo.indexer.refresh()
+    before = repo.graph()
+    repo.write("b.py", "def other():\n    return 1\n", OLD_NS + 1)
+
+    def cancel(current: str, done: int, total: int) -> None:
+        if current == phase:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        repo.indexer.refresh(cancel)
+    assert (repo.catalog.generation, repo.graph()) == (1, before)
+    repo.indexer.refresh()
+    assert repo.graph() == from_scratch(repo.root, repo.pool)
+
+
 def test_lost_facts_are_parsed_again(repo: Repo) -> None:
     repo.indexer.refresh()
     with sqlite3.connect(repo.catalog.path) as database:
