@@ -10,7 +10,7 @@ answers like one that was built afresh.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -248,6 +248,7 @@ class CodeGraph:
         """The shortest way by which `start` depends on `end`; of several the strongest."""
         if start not in self._index or end not in self._index or start == end:
             return Path()
+        limits = replace(limits, results=UNBOUNDED)  # nothing is listed
         first, last = self._index[start], self._index[end]
         forth = Walk({first: 0}, self._steps(DEPENDENCY_KINDS, limits, outgoing=True), limits)
         back = Walk({last: 0}, self._steps(DEPENDENCY_KINDS, limits, incoming=True), limits)

@@ -7,6 +7,7 @@ confidence of the weakest edge so far in its upper bits, the kind of the last ed
 from __future__ import annotations
 
 import heapq
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -89,6 +90,7 @@ class Walk:
         self._levels: list[list[tuple[int, Label]]] = []  # nodes by distance, with the label that is shown
         self.distance = 0
         self.reached = 0
+        self._counted: set[int] = set()  # reached at this level, but too weak to be listed
         self.hubs: list[int] = []
         self.exhausted = False  # the allowance of edges is used up
 
@@ -113,7 +115,9 @@ class Walk:
                 continue
             self._frontier.append(item)
         self._levels.append(level)
-        self.reached += len(level)
+        self._counted.difference_update(position for position, _ in level)
+        self.reached += len(level) + len(self._counted)
+        self._counted.clear()
         return bool(self._frontier) and not self.exhausted
 
     def best(self, count: int) -> list[tuple[int, Label]]:
@@ -155,13 +159,34 @@ class Walk:
         return found
 
     def _onward(self, position: int) -> list[tuple[int, int]]:
-        """Steps from a node; of a hub that is one of several seeds only the strongest, lest it flood the list."""
+        """Steps from a node; of a hub only the strongest.
+
+        Only seeds can be hubs here. One of several must not flood the list. One that was asked about alone shows all
+        that the list will take: what is left out is as near, but weaker, and is only counted.
+        """
         steps = self._steps(position)
-        bound = self._limits.hub_degree
-        if len(steps) <= bound or not self._several:  # whoever asks about one hub wants to see its neighbours
+        if self._several:
+            if len(steps) <= self._limits.hub_degree:
+                return steps
+            self.hubs.append(position)
+            return self._strongest(_best_steps(steps), self._limits.hub_degree)
+        if self.distance or len(steps) <= self._limits.results:
             return steps
-        self.hubs.append(position)
-        return heapq.nsmallest(bound, steps, key=lambda step: (-step[1], self._steps.id(step[0])))
+        fresh = _best_steps(step for step in steps if step[0] not in self.labels)
+        self._counted.update(fresh)
+        return self._strongest(fresh, self._limits.results)
+
+    def _strongest(self, steps: dict[int, int], count: int) -> list[tuple[int, int]]:
+        """By confidence, then id; ids are only looked up where they decide."""
+        equals: dict[int, list[int]] = {}
+        for end, strength in steps.items():
+            equals.setdefault(strength >> 8, []).append(end)
+        chosen: list[int] = []
+        for confidence in sorted(equals, reverse=True):
+            chosen += heapq.nsmallest(count - len(chosen), equals[confidence], key=self._steps.id)
+            if len(chosen) == count:
+                break
+        return [(end, steps[end]) for end in chosen]
 
     def _affordable(self) -> list[tuple[int, Label]]:
         """The frontier, best first, without hubs and as far as its edges may still be looked at."""
@@ -201,3 +226,12 @@ def meet(forth: Walk, back: Walk) -> int | None:
         if shared:
             return min(shared, key=lambda at: (-min(forth.strength(at), back.strength(at)), forth.order(at)))
     return None
+
+
+def _best_steps(steps: Iterable[tuple[int, int]]) -> dict[int, int]:
+    """Of parallel edges the strongest."""
+    best: dict[int, int] = {}
+    for end, strength in steps:
+        if strength > best.get(end, -1):
+            best[end] = strength
+    return best

@@ -155,6 +155,25 @@ def test_results_are_capped_in_order_and_said_to_be() -> None:
     assert (len(exact.hits), exact.truncated) == (20, True), "it stopped before it could know that nothing follows"
 
 
+def test_a_capped_list_is_the_beginning_of_the_whole_one_for_a_hub_with_members_and_parallel_edges() -> None:
+    cls, method = make_node("Cls", kind=NodeKind.CLASS), make_node("Cls.run", kind=NodeKind.METHOD)
+    leaves = [make_node(f"leaf{number:03}", path="leaves.py") for number in range(40)]
+    edges = [edge(cls, method, EdgeKind.CONTAINS), edge(method, cls), edge(cls, cls)]
+    for number, leaf in enumerate(leaves):
+        edges.append(edge(leaf, cls, confidence=(0.95, 0.9, 0.6)[number % 3]))
+        edges.append(edge(leaf, method, EdgeKind.TESTS, (0.6, 0.95)[number % 2]))
+        edges.append(edge(leaf, method, confidence=0.85))
+    graph = build([cls, method, *leaves], edges)
+    whole = graph.impact(cls.id)
+    assert (len(whole.hits), whole.reached) == (40, 40)
+    for cap in (1, 5, 13, 39):
+        capped = graph.impact(cls.id, limits=Limits(results=cap, hub_degree=1000))
+        assert [(h.node.name, h.confidence) for h in capped.hits] == [
+            (h.node.name, h.confidence) for h in whole.hits[:cap]
+        ]
+        assert (capped.reached, capped.truncated) == (40, True)
+
+
 def test_the_allowance_of_edges_ends_a_walk_at_the_same_place_whatever_the_order_of_edges() -> None:
     leaves, edges = star(30)
     chain = [edge(leaf, other) for leaf in leaves for other in leaves if leaf.name < other.name]
