@@ -9,7 +9,8 @@ from ctxsearch.graph.resolve.functional import FunctionalEvaluator
 from ctxsearch.graph.resolve.overloads import simple
 from ctxsearch.graph.resolve.surface import MODULE_STARS
 from ctxsearch.graph.resolve.tables import FileTable
-from ctxsearch.graph.resolve.typed import TYPE_LIKE, WIDE, Signature
+from ctxsearch.graph.resolve.typed_functions import Signature
+from ctxsearch.graph.resolve.typed_types import TYPE_LIKE, WIDE
 from ctxsearch.graph.resolve.values import EXTERNAL, UNKNOWN, Class, Ext, Func, Inst, Package, Value, Values, Var
 
 _OBJECT = frozenset({"ToString", "Equals", "GetHashCode", "GetType", "MemberwiseClone", "ReferenceEquals", "Finalize"})

@@ -7,7 +7,8 @@ from ctxsearch.graph.model import CALLABLE_KINDS, NodeFlag
 from ctxsearch.graph.resolve.overloads import NO_MATCH, WEAK, fit, simple
 from ctxsearch.graph.resolve.surface import MODULE_STARS
 from ctxsearch.graph.resolve.tables import CLASS_LIKE, FileTable
-from ctxsearch.graph.resolve.typed import WIDE, TypedEvaluator
+from ctxsearch.graph.resolve.typed import TypedEvaluator
+from ctxsearch.graph.resolve.typed_types import WIDE
 from ctxsearch.graph.resolve.values import EXTERNAL, UNKNOWN, Class, Ext, Func, Inst, Value, Values, Var
 
 _COLLECTIONS = frozenset(

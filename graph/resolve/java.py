@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ctxsearch.graph.facts import Definition, Expr, Import
 from ctxsearch.graph.resolve.jdk import JDK
-from ctxsearch.graph.resolve.typed import TYPE_LIKE, TypedEvaluator
+from ctxsearch.graph.resolve.typed import TypedEvaluator
+from ctxsearch.graph.resolve.typed_types import TYPE_LIKE
 from ctxsearch.graph.resolve.values import UNKNOWN, Class, Ext, Values
 
 _OBJECT = frozenset({"getClass", "hashCode", "equals", "clone", "toString", "notify", "notifyAll", "wait", "finalize"})

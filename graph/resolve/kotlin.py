@@ -11,7 +11,8 @@ from ctxsearch.graph.resolve.kotlin_library import KOTLIN, SCOPE_FUNCTIONS, STAN
 from ctxsearch.graph.resolve.overloads import simple, takes
 from ctxsearch.graph.resolve.surface import MODULE_STARS
 from ctxsearch.graph.resolve.tables import CLASS_LIKE
-from ctxsearch.graph.resolve.typed import TYPE_LIKE, Signature
+from ctxsearch.graph.resolve.typed_functions import Signature
+from ctxsearch.graph.resolve.typed_types import TYPE_LIKE
 from ctxsearch.graph.resolve.values import EXTERNAL, UNKNOWN, Class, Ext, Func, Inst, Value, Values
 
 COMPANION = NodeFlag.STATIC | NodeFlag.EXTENSION  # as the front end marks companions
