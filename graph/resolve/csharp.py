@@ -16,6 +16,7 @@ from ctxsearch.graph.resolve.values import EXTERNAL, UNKNOWN, Class, Ext, Func, 
 _OBJECT = frozenset({"ToString", "Equals", "GetHashCode", "GetType", "MemberwiseClone", "ReferenceEquals", "Finalize"})
 _ENUM = frozenset({"HasFlag", "CompareTo", "GetTypeCode"})
 ARITY = "`"  # in a type's name: before the number of its type arguments, as the platform itself writes it
+RELATIVE = ">"  # in a Package's name: after the namespace in which the rest was written
 _PRIMITIVES = (
     "int uint long ulong short ushort byte sbyte char bool float double decimal string object void dynamic nint nuint"
 )
@@ -146,12 +147,23 @@ class CSharpEvaluator(FunctionalEvaluator):
                 return found
         return UNKNOWN
 
-    def unknown_name(self, name: str, types: Values) -> Values:  # noqa: ARG002
-        return (Package(name),)
+    def unknown_name(self, path: str, scope: int, name: str, types: Values) -> Values:  # noqa: ARG002
+        """The start of a namespace's name, which may be relative to the namespaces around."""
+        return (Package(f"{self._space_of(path, scope)}{RELATIVE}{name}"),)
+
+    def _space_of(self, path: str, scope: int) -> str:
+        table = self.table(path)
+        if scope >= 0 and table.facts.definitions[scope].kind is NodeKind.PACKAGE:
+            return table.facts.definitions[scope].name
+        return self.namespace(table, scope)
 
     def package_member(self, package: Package, name: str) -> Values:
-        found = self.package_type("", package.name, name)
-        return found or (Package(f"{package.name}.{name}"),)
+        space, _, rest = package.name.partition(RELATIVE)
+        for around in _outwards(space):
+            found = self.package_type("", f"{around}.{rest}" if around else rest, name)
+            if found:
+                return found
+        return (Package(f"{package.name}.{name}"),)
 
     def imported(self, path: str, item: Import) -> Values:
         return self._guarded(path, ("i", path, item.at), lambda: self.import_values(path, item))
@@ -198,7 +210,7 @@ class CSharpEvaluator(FunctionalEvaluator):
 
     def method_call(self, base: Value, name: str, path: str, call: int) -> Values:
         if isinstance(base, Package):
-            return (Ext(f"{base.name}.{name}"),)
+            return (Ext(f"{base.name.partition(RELATIVE)[2]}.{name}"),)
         if isinstance(base, Inst | Class) and self.called_member(base, name, path, call) is None:
             held = self.called_variable(self.field(base, name), path, call)
             if held is not None:

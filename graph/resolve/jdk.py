@@ -48,6 +48,7 @@ Class: cast newInstance 0; getConstructor getDeclaredConstructor Constructor<0>;
 Class: asSubclass self
 Constructor: newInstance 0
 ServiceLoader: iterator Iterator<0>
+Enum: valueOf 0; values [0]; getDeclaringClass Class<0>
 []: clone self
 """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from ctxsearch.graph.facts import Definition, Expr, Import, Op, Param, Type
 from ctxsearch.graph.model import CALLABLE_KINDS, NodeFlag, NodeKind, Rule
@@ -12,9 +13,10 @@ from ctxsearch.graph.resolve.overloads import simple, takes
 from ctxsearch.graph.resolve.surface import MODULE_STARS
 from ctxsearch.graph.resolve.tables import CLASS_LIKE
 from ctxsearch.graph.resolve.typed_functions import Signature
-from ctxsearch.graph.resolve.typed_types import TYPE_LIKE
+from ctxsearch.graph.resolve.typed_types import TYPE_LIKE, WIDE
 from ctxsearch.graph.resolve.values import EXTERNAL, UNKNOWN, Class, Ext, Func, Inst, Value, Values
 
+COMPONENT = "component"  # as the front end names an INDEX that takes a value apart
 COMPANION = NodeFlag.STATIC | NodeFlag.EXTENSION  # as the front end marks companions
 _CLOSED = {"Any": frozenset[str](), "Enum": frozenset({"name", "ordinal", "compareTo", "values", "valueOf", "entries"})}
 
@@ -52,10 +54,34 @@ class KotlinEvaluator(FunctionalEvaluator):
         return (Ext(name),)
 
     def file_variable(self, path: str, name: str) -> Values | None:
-        for place, index in self._top_level(path, name):
+        for place, index in [*self._top_level(path, name), *self._properties(path, name)]:
             if self.definition(place, index).kind is NodeKind.VARIABLE:
                 return self.variable_type(place, index)
         return None
+
+    def _properties(self, path: str, name: str) -> list[tuple[str, int]]:
+        """Top-level properties of other files that a plain name can mean."""
+        table = self.read_names(path, name)
+        facts = table.facts
+        places = [(facts.imports[index].module, facts.imports[index].name) for index in table.imports[-1].get(name, ())]
+        places += [(facts.imports[index].module, name) for index in table.stars.get(-1, ())]
+        found: list[tuple[str, int]] = []
+        for package, label in [*places, (facts.package, name)]:
+            values = self._guarded("", ("pv", package, label), partial(self._package_properties, package, label), WIDE)
+            found += [(value.path, value.index) for value in values if isinstance(value, Func)]
+        return found
+
+    def _package_properties(self, package: str, name: str) -> Values:
+        found: list[Value] = []
+        for place in self.world.package_files(self.language, package):
+            self.world.record("name", place, name)
+            table = self.table(place)
+            found += [
+                Func(place, index)
+                for index in table.defs[-1].get(name, ())
+                if table.facts.definitions[index].kind is NodeKind.VARIABLE
+            ]
+        return tuple(found)
 
     def file_call(self, path: str, callee: Expr, call: int) -> Values:
         site = self.table(path).facts.exprs[call]
@@ -72,6 +98,10 @@ class KotlinEvaluator(FunctionalEvaluator):
         for item in candidates:
             if self.definition(*item).kind is NodeKind.VARIABLE:
                 return self.called_variable(self.variable_type(*item), path, call) or UNKNOWN
+        for receiver in self.enclosing_instances(path, callee.scope):
+            found = self.extension_call(receiver, callee.name, path, call)
+            if found:
+                return found
         return self._standard(path, callee.name, site)
 
     def _construction(self, path: str, callee: Expr, site: Expr) -> Values:
@@ -190,10 +220,9 @@ class KotlinEvaluator(FunctionalEvaluator):
 
     def missing_method(self, base: Inst | Class, name: str, path: str, call: int) -> Values:
         site = self.table(path).facts.exprs[call]
-        if isinstance(base, Class):
-            nested = self.member_type(base.path, base.index, name)
-            if nested:
-                return tuple(v for n in nested if isinstance(n, Class) for v in self.choose_constructor(n, path, site))
+        nested = self.member_type(base.path, base.index, name)
+        if nested:
+            return tuple(v for n in nested if isinstance(n, Class) for v in self.choose_constructor(n, path, site))
         held = self.called_variable(self.field(base, name), path, call)
         if held is not None:
             return held
@@ -325,22 +354,31 @@ class KotlinEvaluator(FunctionalEvaluator):
             return self.from_spec(spec, base, "", -1) or EXTERNAL
         return super().external_member(base, name)
 
-    def item(self, base: Value, key: str | None) -> Values:
-        if isinstance(base, Inst) and key is not None and key.isdigit():
+    def eval_index(self, path: str, index: int, expr: Expr) -> Values:
+        if expr.name != COMPONENT:
+            return super().eval_index(path, index, expr)
+        place = int(self.table(path).facts.exprs[expr.args[0]].text)
+        return self._each(self.value(path, expr.base), lambda base: self._component(base, place))
+
+    def _component(self, base: Value, place: int) -> Values:
+        """One part of a value that is taken apart: of a data class, a pair or an entry."""
+        if isinstance(base, Inst):
             params = self.definition(base.path, base.index).params
-            place = int(key)
             if place < len(params):
                 return self.apply(self.typed(base.path, base.index, params[place].type), self.env_of(base))
-            return UNKNOWN
+        if isinstance(base, Ext) and "component" in self.library.results.get(simple(base.name), {}):
+            return base.args[place] or EXTERNAL if place < len(base.args) else EXTERNAL
+        return EXTERNAL if isinstance(base, Ext) else UNKNOWN
+
+    def item(self, base: Value, key: str | None) -> Values:
+        """`base[key]` calls `get`."""
         if isinstance(base, Inst):
             getters = [value for value in self.named_methods(base, "get") if isinstance(value, Func)]
             return tuple(v for value in getters[:1] for v in self.apply(self.declared_result(value), self.env_of(base)))
         if isinstance(base, Ext) and base.args:
-            spec = self.library.results.get(simple(base.name), {}).get("component" if key is not None else "get")
-            if spec is not None and key is None:
+            spec = self.library.results.get(simple(base.name), {}).get("get")
+            if spec is not None:
                 return self.from_spec(spec, base, "", -1) or EXTERNAL
-            if spec is not None and key is not None and key.isdigit() and int(key) < len(base.args):
-                return base.args[int(key)] or EXTERNAL
         return super().item(base, key)
 
     def element(self, base: Value) -> Values:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ctxsearch.graph.facts import Expr, Op, Type
+from ctxsearch.graph.facts import Expr, FileFacts, Op, Type
 from ctxsearch.graph.model import CALLABLE_KINDS, NodeKind, Rule
 from ctxsearch.graph.resolve.overloads import simple
 from ctxsearch.graph.resolve.tables import CLASS_LIKE
@@ -125,7 +125,7 @@ class TypedEvaluator(FunctionRules):
         if any(not isinstance(value, Ext) or "." in value.name for value in types):
             return types
         inherited = outside and not (name[:1].isupper() and any(letter.islower() for letter in name))
-        return EXTERNAL if inherited else self.unknown_name(name, types)
+        return EXTERNAL if inherited else self.unknown_name(path, scope, name, types)
 
     def _receiver_field(self, path: str, scope: int, name: str) -> Values | None:
         for receiver in self.implicit_receiver(path, scope):
@@ -139,7 +139,7 @@ class TypedEvaluator(FunctionRules):
         """What `this` is inside a function, where the function itself says so (an extension)."""
         return UNKNOWN
 
-    def unknown_name(self, name: str, types: Values) -> Values:
+    def unknown_name(self, path: str, scope: int, name: str, types: Values) -> Values:  # noqa: ARG002
         """A name that is nothing visible: the start of a package's name, or an external type."""
         return types if name[:1].isupper() else (Package(name),)
 
@@ -318,11 +318,15 @@ class TypedEvaluator(FunctionRules):
         """Method references, and the superclass constructors that anonymous classes run."""
         facts = self.table(path).facts
         for index, expr in enumerate(facts.exprs):
-            if expr.op is Op.CALLABLE and self.references_call:
+            if expr.op is Op.CALLABLE and (self.references_call or self._through_super(facts, expr)):
                 for value in self.ask(path, index):
                     yield from self._reference_targets(value, expr)
             elif expr.op is Op.NEW and expr.base >= 0 and expr.type is not None:
                 yield from self._anonymous_super(path, expr)
+
+    def _through_super(self, facts: FileFacts, expr: Expr) -> bool:
+        """`super::m` is code that calls m: no other object can."""
+        return expr.base >= 0 and facts.exprs[expr.base].op is Op.SUPER
 
     def _reference_targets(self, value: Value, expr: Expr) -> Iterator[tuple[int, tuple[str, int], Rule, int]]:
         if isinstance(value, Func):
@@ -342,7 +346,7 @@ class TypedEvaluator(FunctionRules):
         for value in self.type_classes(path, expr.scope, expr.type) if expr.type is not None else ():
             if isinstance(value, Class) and self.definition(value.path, value.index).kind is NodeKind.CLASS:
                 for target in self.choose_constructor(value, path, expr):
-                    if isinstance(target, Func | Class):
+                    if isinstance(target, Func) or (isinstance(target, Class) and expr.args):
                         yield owner, (target.path, target.index), Rule.TYPED, expr.line
 
     # -- references

@@ -262,6 +262,10 @@ class FunctionRules(TypeRules):
             given = (self.typed(path, site.scope, arg) for arg in site.type.args)
             return {(callee.path, callee.index, place): values for place, values in enumerate(given)}
         found: Env = {}
+        callee_expr = facts.exprs[site.base] if site.op is Op.CALL and site.base >= 0 else None
+        if definition.receiver is not None and callee_expr is not None and callee_expr.op is Op.MEMBER:
+            wanted = self.typed(callee.path, callee.index, definition.receiver)
+            self._unify(wanted, self.value(path, callee_expr.base), found, 0)
         for position, arg in enumerate(site.args):
             expr = facts.exprs[arg]
             param = self.param_for(definition, expr, position)

@@ -339,7 +339,7 @@ class TypeRules(Evaluator):
         return (Ext(f"{base.name}.{name}" if base.name else "", base.args),)
 
     def package_member(self, package: Package, name: str) -> Values:
-        found = self.package_type(self.home, package.name, name)
+        found = self.package_type("", package.name, name)
         if found:
             return found
         full = f"{package.name}.{name}"

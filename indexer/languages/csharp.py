@@ -1,6 +1,6 @@
 """C#: syntax tree to facts. Namespaces, partial classes and extension methods are put together by the resolver.
 
-The file's first namespace is its package; any other one is a PACKAGE definition named by its full name.
+A file's only namespace is its package; of several, each is a PACKAGE definition named by its full name.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from ctxsearch.indexer.languages.typenames import read_type
 STATIC_INITIALIZER = "<clinit>"
 
 _COMMENTS = frozenset({"comment"})
+_NAMESPACE = re.compile(rb"^[ \t]*namespace\s", re.MULTILINE)
 _XML_TAG = re.compile(r"</?[a-zA-Z][^>]*>")
 _LEADING_ATTRIBUTES = re.compile(r"^(?:\[(?:[^\[\]]|\[[^\]]*\])*\]\s*)+")
 _TEST_ATTRIBUTES = frozenset({"Test", "Fact", "Theory", "TestMethod", "TestCase", "DataTestMethod", "TestCaseSource"})
@@ -48,6 +49,7 @@ class CSharpExtractor(TypedExtractor):
     def __init__(self, path: str, source: bytes, flags: NodeFlag = NodeFlag.NONE) -> None:
         super().__init__(path, source, flags)
         self._namespaces: list[tuple[int, str]] = []  # end offset and full name of those around
+        self._several_namespaces = len(_NAMESPACE.findall(source)) > 1
         self._bindings: list[int] = []  # what `?.` binds, innermost last
         self._wanted: dict[int, Type] = {}  # `new()` node -> the type its place declares
         self._defaults: dict[int, list[Node | None]] = {}  # definition -> default value per parameter
@@ -66,9 +68,8 @@ class CSharpExtractor(TypedExtractor):
         around = self._namespaces[-1][1] if self._namespaces else ""
         full = ".".join(part for part in (around, self.text(name).replace(" ", "")) if part)
         self._namespaces.append((node.end_byte, full))
-        if not self.package:
+        if not self._several_namespaces:
             self.package = full
-        if full == self.package:
             return None
         draft = self.draft(NodeKind.PACKAGE, full, node, signature=f"namespace {full}")
         draft.qualified_name = full

@@ -19,6 +19,7 @@ from ctxsearch.indexer.languages.typenames import read_type
 OBJECT = NodeFlag.STATIC
 COMPANION = NodeFlag.STATIC | NodeFlag.EXTENSION
 INITIALIZER = "<init>"
+COMPONENT = "component"  # the name of an INDEX that takes a value apart by position
 
 _TYPES = frozenset(
     {"user_type", "nullable_type", "function_type", "non_nullable_type", "parenthesized_type", "type_modifiers"}
@@ -389,7 +390,7 @@ class KotlinExtractor(TypedExtractor):
         if node.type == "multi_variable_declaration":
             for position, each in enumerate(node.named_children):
                 number = self.literal(each, "int", Type("Int"), str(position))
-                self._declared_names(each, self.add(each, Op.INDEX, base=value, args=(number,)), until)
+                self._declared_names(each, self.add(each, Op.INDEX, COMPONENT, base=value, args=(number,)), until)
             return
         name = self.child(node)
         if name is not None:
