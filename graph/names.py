@@ -105,16 +105,16 @@ class NameIndex:
             return ()
         bound = max(1, min(4, len(word) // 3))
         names = sorted(self._ids)
-        scored = []
+        scored: list[tuple[int, int, str]] = []  # edits, difference in length, name
         for name in _alike(word, names, bound):
             distance = edit_distance(word, name.lower(), bound)
             if distance <= bound:
-                scored.append((distance, name))
+                scored.append((distance, abs(len(name) - len(word)), name))
         if len(word) >= 3 and len(scored) < _NEAR_NAMES:
-            close = {name for _, name in scored}
+            close = {name for *_, name in scored}
             containing = (n for n in names if word in n.lower() and n not in close)
-            scored.extend((bound + len(name) - len(word), name) for name in containing)
-        return tuple(name for _, name in sorted(scored)[:_NEAR_NAMES])
+            scored.extend((bound + 1, len(name) - len(word), name) for name in containing)
+        return tuple(name for *_, name in sorted(scored)[:_NEAR_NAMES])
 
 
 def edit_distance(a: str, b: str, bound: int) -> int:

@@ -104,6 +104,11 @@ def test_a_miss_names_what_was_probably_meant(text: str, near: str) -> None:
     assert found.near[0] == near
 
 
+def test_of_names_equally_near_the_one_of_the_same_length_comes_first() -> None:
+    nodes = [make_node("a.py", name, name) for name in ("one", "open", "reopened")]
+    assert CodeGraph.build(nodes, EdgeTable.of(nodes, [])).find("opne").near == ("open", "one")
+
+
 def test_a_miss_without_anything_alike_names_nothing() -> None:
     assert GRAPH.find("zzzzzzzzzz").near == ()
 
