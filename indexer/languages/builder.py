@@ -40,6 +40,7 @@ SCOPELESS = frozenset({NodeKind.VARIABLE, NodeKind.TYPE_ALIAS, NodeKind.MACRO}) 
 _BLANKS = re.compile(r"\s+")
 _NEWLINE = re.compile(rb"\n")
 _PLACE = itemgetter(0, 1, 2)
+_Capture = tuple[int, int, int, Node]  # start, minus end, rank of its name in the query, node
 
 
 @dataclass(slots=True)
@@ -118,56 +119,55 @@ class Extractor:
         """Called once after both sweeps; for work that needs the whole file."""
 
     def extract(self, root: Node, query: Query) -> FileFacts:
-        captures = _document_order(query, QueryCursor(query).captures(root))
-        self._sweep_definitions(captures)
-        self._sweep_sites(captures)
+        names = [query.capture_name(rank) for rank in range(query.capture_count)]
+        captures = _document_order(names, QueryCursor(query).captures(root))
+        self._sweep_definitions(captures, names)
+        self._sweep_sites(captures, names)
         self.finish()
         return self._facts(root)
 
-    def _sweep_definitions(self, captures: list[tuple[Node, str]]) -> None:
+    def _sweep_definitions(self, captures: list[_Capture], names: list[str]) -> None:
         stack: list[Draft] = []
-        for node, capture in captures:
-            if not capture.startswith("def."):
+        defining = [name.startswith("def.") for name in names]
+        for start, _, rank, node in captures:
+            if not defining[rank]:
                 continue
-            start = node.start_byte
             while stack and stack[-1].end <= start:
                 stack.pop()
             self.scope = stack[-1].index if stack else MODULE_SCOPE
             if node.id in self.by_node:
                 continue  # two patterns matched the same node; the first in query order wins
-            draft = self.define(node, capture)
+            draft = self.define(node, names[rank])
             if draft is not None:
                 self.by_node[node.id] = draft.index
                 if draft.kind not in self.scopeless:
                     stack.append(draft)
         self.scope = MODULE_SCOPE
 
-    def _sweep_sites(self, captures: list[tuple[Node, str]]) -> None:
+    def _sweep_sites(self, captures: list[_Capture], names: list[str]) -> None:
         stack: list[Draft] = []
-        handlers: dict[str, Callable[[Node], None] | None] = {}
+        handlers = self._handlers(names)
         completed: set[int] = set()
-        for node, capture in captures:
-            start = node.start_byte
+        for start, _, rank, node in captures:
             while stack and stack[-1].end <= start:
                 stack.pop()
-            index = self.by_node.get(node.id)
-            if index is not None and capture.startswith("def."):
-                draft = self.drafts[index]
-                if draft.index not in completed:
-                    completed.add(draft.index)
-                    self.scope = stack[-1].index if stack else MODULE_SCOPE
-                    self.complete(draft)
-                    if draft.kind not in self.scopeless:
-                        stack.append(draft)
-                continue
-            if capture.startswith("def."):
-                continue
-            handler = handlers.get(capture)
-            if handler is None:
-                handler = getattr(self, "on_" + capture.replace(".", "_"))
-                handlers[capture] = handler
             self.scope = stack[-1].index if stack else MODULE_SCOPE
-            handler(node)
+            handler = handlers[rank]
+            if handler is not None:
+                handler(node)
+                continue
+            index = self.by_node.get(node.id)
+            if index is None or index in completed:
+                continue
+            completed.add(index)
+            draft = self.drafts[index]
+            self.complete(draft)
+            if draft.kind not in self.scopeless:
+                stack.append(draft)
+
+    def _handlers(self, names: list[str]) -> list[Callable[[Node], None] | None]:
+        """The method for each capture; None for definitions."""
+        return [None if name.startswith("def.") else getattr(self, "on_" + name.replace(".", "_")) for name in names]
 
     def complete(self, draft: Draft) -> None:
         """Second look at a definition, when every other definition is known: decorators, defaults, initial value.
@@ -307,14 +307,13 @@ def parse_tree(language: Language, source: bytes) -> Node:
     return Parser(language).parse(source).root_node
 
 
-def _document_order(query: Query, found: dict[str, list[Node]]) -> list[tuple[Node, str]]:
+def _document_order(names: list[str], found: dict[str, list[Node]]) -> list[_Capture]:
     """Captures by start, outermost first; of the same extent, in the order in which the query first names them."""
-    order = []
-    for rank in range(query.capture_count):
-        name = query.capture_name(rank)
-        order += [(node.start_byte, -node.end_byte, rank, name, node) for node in found.get(name, ())]
+    order: list[_Capture] = []
+    for rank, name in enumerate(names):
+        order += [(node.start_byte, -node.end_byte, rank, node) for node in found.get(name, ())]
     order.sort(key=_PLACE)
-    return [(node, name) for _, _, _, name, node in order]
+    return order
 
 
 def digest(source: bytes) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from typing import Final
 
 from tree_sitter import Node
@@ -10,7 +11,7 @@ from tree_sitter import Node
 from ctxsearch.graph.facts import MODULE_SCOPE, Assign, Export, Expr, Import, Op, Param, ParamKind, Type
 from ctxsearch.graph.model import NodeFlag, NodeKind
 from ctxsearch.indexer.languages import BY_NAME
-from ctxsearch.indexer.languages.builder import Draft, Extractor
+from ctxsearch.indexer.languages.builder import MAX_DEPTH, Draft, Extractor
 from ctxsearch.indexer.languages.python_types import parse_type
 
 MAX_ITEMS = 512  # of one literal list or dictionary: data tables hold no functions worth following
@@ -50,6 +51,7 @@ _DECORATOR_FLAGS = {
     "overload": NodeFlag.DECLARATION,
     "deprecated": NodeFlag.DEPRECATED,
 }
+_CAPITALS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _STRING = re.compile(r"^[A-Za-z]*(\"\"\"|'''|\"|')(.*)\1$", re.DOTALL)
 _BOUNDS = re.compile(r"(\d{0,3}):(\d{1,3})")
 _TEST_FILE = re.compile(r"(^|/)(tests?/|conftest\.py$|test_[^/]*\.py$|[^/]*_tests?\.py$|tests\.py$)")
@@ -671,27 +673,38 @@ class Python(Extractor):
 
     def _refer(self, node: Node) -> None:
         """Note a read of something that is named like a constant or a type."""
-        if node.type == "attribute":
-            name = node.child_by_field_id(_ATTRIBUTE)
-            first = self.source[name.start_byte : name.start_byte + 1] if name is not None else b""
-        elif node.type == "identifier":
-            first = self.source[node.start_byte : node.start_byte + 1]
+        if node.type == "identifier":
+            name: Node | None = node
         else:
-            return
-        if first.isupper():
+            name = node.child_by_field_id(_ATTRIBUTE)
+        if name is not None and self.source[name.start_byte] in _CAPITALS:
             self.references.append(self.expr(node))
 
     # -- expressions
 
-    def expression(self, node: Node) -> int:
+    def expr(self, node: Node | None) -> int:
+        """The base class's `expr` with its dispatch written out: this is where extraction spends its time."""
+        if node is None:
+            return -1
+        key = node.id
+        known = self._memo.get(key)
+        if known is not None:
+            return known
         maker = _EXPRESSIONS.get(node.type)
-        return maker(self, node) if maker is not None else self._unknown(node)
+        if maker is None or self._depth >= MAX_DEPTH:
+            index = self._unknown(node)
+        else:
+            self._depth += 1
+            index = maker(self, node)
+            self._depth -= 1
+        self._memo[key] = index
+        return index
 
     def _value(self, node: Node) -> int:
         """An expression whose value goes somewhere: a constant or type in it is used there."""
         index = self.expr(node)
         expr = self.exprs[index]
-        if expr.op in (Op.NAME, Op.MEMBER) and expr.name[:1].isupper():
+        if expr.name[:1].isupper() and expr.op in (Op.NAME, Op.MEMBER):
             self.references.append(index)
         return index
 
@@ -726,8 +739,9 @@ class Python(Extractor):
         start = node.start_byte
         name = self.source[start : node.end_byte].decode("utf-8", "replace")
         op = self._receiver(name) if name in self._receivers else Op.NAME
-        self.exprs.append(Expr(op, self.scope, self.line(start), start, name))
-        return len(self.exprs) - 1
+        exprs = self.exprs
+        exprs.append(Expr(op, self.scope, bisect_right(self._line_starts, start), start, name))
+        return len(exprs) - 1
 
     def _receiver(self, name: str) -> Op:
         """THIS or RECEIVER_CLASS where `name` is the first parameter of the nearest function that has one so called."""
@@ -750,8 +764,9 @@ class Python(Extractor):
         base = self.expr(target)
         at = attribute.start_byte  # the member's own place: a chain over several lines has one line per link
         name = self.source[at : attribute.end_byte].decode("utf-8", "replace")
-        self.exprs.append(Expr(Op.MEMBER, self.scope, self.line(at), at, name, base))
-        return len(self.exprs) - 1
+        exprs = self.exprs
+        exprs.append(Expr(Op.MEMBER, self.scope, bisect_right(self._line_starts, at), at, name, base))
+        return len(exprs) - 1
 
     def _call(self, node: Node) -> int:
         function, arguments = node.child_by_field_id(_FUNCTION), node.child_by_field_id(_ARGUMENTS)
@@ -768,7 +783,7 @@ class Python(Extractor):
     def _arguments(self, node: Node) -> tuple[int, ...]:
         if node.type == "generator_expression":
             return (self.expr(node),)
-        return tuple(self._item(child) for child in node.named_children if child.type != "comment")
+        return tuple([self._item(child) for child in node.named_children if child.type != "comment"])
 
     def _item(self, node: Node) -> int:
         """An argument or an element of a literal."""
