@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable
 
 from tree_sitter import Node
 
-from ctxsearch.graph.facts import MODULE_SCOPE, Op, Type
+from ctxsearch.graph.facts import MODULE_SCOPE, Expr, Op, Type
 from ctxsearch.graph.model import NodeKind
-from ctxsearch.indexer.languages.builder import Extractor
+from ctxsearch.indexer.languages.builder import MAX_DEPTH, Extractor
 from ctxsearch.indexer.languages.ecmatypes import read_type, type_arguments
 
 MAX_ITEMS = 256  # of an array or object literal: longer ones are data
@@ -24,9 +25,28 @@ class Expressions(Extractor):
 
     arrows: set[int]  # definitions that do not bind `this`
 
-    def expression(self, node: Node) -> int:
+    def expr(self, node: Node | None) -> int:
+        """As in the builder, in one frame a level: most of the time of extraction is spent here."""
+        if node is None:
+            return -1
+        memo, key = self._memo, node.id
+        known = memo.get(key)
+        if known is not None:
+            return known
         reader = _READERS.get(node.type)
-        return self.add(node, Op.UNKNOWN) if reader is None else reader(self, node)
+        if reader is None or self._depth >= MAX_DEPTH:
+            index = self.add(node, Op.UNKNOWN)
+        else:
+            self._depth += 1
+            try:
+                index = reader(self, node)
+            finally:
+                self._depth -= 1
+        memo[key] = index
+        return index
+
+    def expression(self, node: Node) -> int:
+        return self.expr(node)
 
     def this_scope(self) -> int:
         """The definition that binds `this` here: arrow functions pass it through."""
@@ -82,7 +102,10 @@ class Expressions(Extractor):
     # -- one reader per kind of syntax node
 
     def _read_name(self, node: Node) -> int:
-        return self.add(node, Op.NAME, self.text(node))
+        at = node.start_byte
+        name = self.source[at : node.end_byte].decode("utf-8", "replace")
+        self.exprs.append(Expr(Op.NAME, self.scope, bisect_right(self._line_starts, at), at, name))
+        return len(self.exprs) - 1
 
     def _read_undefined(self, node: Node) -> int:
         return self.literal(node, "none")
@@ -101,8 +124,13 @@ class Expressions(Extractor):
 
     def _read_member(self, node: Node) -> int:
         base = self.expr(node.child_by_field_name("object"))
-        name = node.child_by_field_name("property")
-        return self.add(node, Op.UNKNOWN) if name is None else self.member(node, base, self.text(name))
+        property_node = node.child_by_field_name("property")
+        if property_node is None:
+            return self.add(node, Op.UNKNOWN)
+        at = node.start_byte
+        name = self.source[property_node.start_byte : property_node.end_byte].decode("utf-8", "replace")
+        self.exprs.append(Expr(Op.MEMBER, self.scope, bisect_right(self._line_starts, at), at, name, base))
+        return len(self.exprs) - 1
 
     def _read_subscript(self, node: Node) -> int:
         base = self.expr(node.child_by_field_name("object"))

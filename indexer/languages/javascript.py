@@ -22,12 +22,13 @@ _TEST_PATH = re.compile(
 )
 _COMMENT_MARKS = re.compile(r"^\s*(?:/\*\*?|\*/|\*(?!/)|///?)\s?|\s*\*/\s*$", re.MULTILINE)
 _FLAG_WORDS = {
-    "static": NodeFlag.STATIC,
-    "async": NodeFlag.ASYNC,
-    "*": NodeFlag.GENERATOR,
-    "get": NodeFlag.PROPERTY,
-    "set": NodeFlag.PROPERTY,
-    "abstract": NodeFlag.ABSTRACT,
+    b"static": NodeFlag.STATIC,
+    b"async": NodeFlag.ASYNC,
+    b"*": NodeFlag.GENERATOR,
+    b"get": NodeFlag.PROPERTY,
+    b"set": NodeFlag.PROPERTY,
+    b"abstract": NodeFlag.ABSTRACT,
+    b"private": NodeFlag.PRIVATE,
 }
 _FUNCTION_KINDS = frozenset({NodeKind.FUNCTION, NodeKind.METHOD, NodeKind.CONSTRUCTOR})
 _PASSED = frozenset({NodeKind.FUNCTION, NodeKind.CLASS})
@@ -92,6 +93,7 @@ class JavaScript(Expressions):
         self._blocks: list[tuple[int, int, int]] = []  # (end, end of visibility or -1, start)
         self._branches: list[tuple[int, int]] = []  # (end, scope)
         self._decorators: list[int] = []
+        self._passed: list[int] = []  # names that are arguments of calls
         self._comment: list[str] = []
         self._comment_end = -1  # last line of the pending comment
         self._comment_first = False  # it opens the file
@@ -111,10 +113,11 @@ class JavaScript(Expressions):
         return self.draft(NodeKind.FUNCTION, self._introduce(name), node, flags=flags)
 
     def _define_lambda(self, node: Node) -> Draft | None:
-        body = node.child_by_field_name("body")
         own = node.child_by_field_name("name")
         bound = self._bound.get(node.id)
-        flags = self._modifiers(node, body)
+        flags = NodeFlag.ASYNC if self.source.startswith(b"async", node.start_byte) else NodeFlag.NONE
+        if node.type == "generator_function":
+            flags |= NodeFlag.GENERATOR
         if bound is None and own is not None:
             bound = _Bound(self._introduce(own))
         if bound is None:
@@ -341,16 +344,14 @@ class JavaScript(Expressions):
 
     def _modifiers(self, node: Node, until: Node | None) -> NodeFlag:
         """The flags that the words before the name say."""
+        start = node.start_byte
+        head = self.source[start : node.end_byte if until is None else until.start_byte]
+        if head.startswith(b"@"):  # the decorators may say anything
+            inner = [child for child in node.children if child.type != "decorator"]
+            head = head[inner[0].start_byte - start :] if inner else b""
         flags = NodeFlag.NONE
-        stop = node.end_byte if until is None else until.start_byte
-        for child in node.children:
-            if child.start_byte >= stop:
-                break
-            word = child.type
-            if word in _FLAG_WORDS:
-                flags |= _FLAG_WORDS[word]
-            elif word == "accessibility_modifier" and self.text(child) == "private":
-                flags |= NodeFlag.PRIVATE
+        for word in head.replace(b"*", b" * ").split():
+            flags |= _FLAG_WORDS.get(word, NodeFlag.NONE)
         return flags
 
     # -- second sweep: what a definition says
@@ -393,7 +394,8 @@ class JavaScript(Expressions):
                 draft.flags |= NodeFlag.DEPRECATED
 
     def _take_decorators(self, draft: Draft) -> None:
-        inner = [child for child in draft.node.children if child.type == "decorator"]
+        decorated = self.source[draft.node.start_byte : draft.node.start_byte + 1] == b"@"
+        inner = [child for child in draft.node.children if child.type == "decorator"] if decorated else []
         draft.decorators = [*self._decorators, *(self.expr(first(child)) for child in inner)]
         self._decorators = []
 
@@ -513,7 +515,10 @@ class JavaScript(Expressions):
 
     def on_call(self, node: Node) -> None:
         call = self.exprs[self.expr(node)]
-        if call.op is Op.CALL and call.args and self.exprs[call.base].op is Op.NAME:
+        if not call.args:
+            return
+        self._passed.extend(arg for arg in call.args if self.exprs[arg].op is Op.NAME)
+        if call.op is Op.CALL and self.exprs[call.base].op is Op.NAME:
             callee, argument = self.exprs[call.base].name, self.exprs[call.args[0]]
             if callee in {"require", "import"} and argument.op is Op.LITERAL and argument.text:
                 kind = "require" if callee == "require" else "dynamic"
@@ -932,10 +937,7 @@ class JavaScript(Expressions):
         """Functions and classes that are passed on by name are referred to, whoever calls them."""
         known = {item.alias for item in self.imports if item.alias}
         known |= {draft.name for draft in self.drafts if draft.parent == MODULE_SCOPE and draft.kind in _PASSED}
-        for expr in self.exprs:
-            if expr.op is Op.CALL or expr.op is Op.NEW:
-                named = (arg for arg in expr.args if self.exprs[arg].op is Op.NAME)
-                self.references.extend(arg for arg in named if self.exprs[arg].name in known)
+        self.references.extend(arg for arg in self._passed if self.exprs[arg].name in known)
 
 
 def _language_of(path: str) -> str:
