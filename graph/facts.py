@@ -8,6 +8,7 @@ assignment is written once and an evaluator can memoise by (file, index).
 from __future__ import annotations
 
 import enum
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
@@ -184,3 +185,19 @@ def encode_facts(facts: FileFacts) -> bytes:
 def decode_facts(data: bytes) -> FileFacts:
     """Inverse of encode_facts; raises msgspec.DecodeError on anything else."""
     return _decoder.decode(data)
+
+
+class EncodedFacts(Mapping[str, FileFacts]):
+    """Facts by path, decoded when asked for: those of a whole repository at once would not fit into memory."""
+
+    def __init__(self, encoded: Mapping[str, bytes]) -> None:
+        self.encoded = encoded
+
+    def __getitem__(self, path: str) -> FileFacts:
+        return decode_facts(self.encoded[path])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.encoded)
+
+    def __len__(self) -> int:
+        return len(self.encoded)

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
 
 from ctxsearch.graph.catalog import Catalog, Writer
-from ctxsearch.graph.facts import FileFacts, decode_facts
+from ctxsearch.graph.facts import EncodedFacts, decode_facts
 from ctxsearch.graph.git import Git
 from ctxsearch.graph.records import Counts, FileRecord
 from ctxsearch.graph.resolve.resolver import ResolveDelta, Resolver
@@ -242,7 +242,7 @@ class RepositoryIndexer:
         again = sorted((set(outcome.lost) & present) - outcome.facts.keys() - memory.reasons.keys())
         self._parse(writer, again, {}, memory, outcome, watch)
         watch.phase("resolve")
-        delta = resolver.update(_Decoded(outcome.facts), (*plan.removed, *outcome.removed))
+        delta = resolver.update(EncodedFacts(outcome.facts), (*plan.removed, *outcome.removed))
         outcome.resolved = delta.resolved
         watch.phase("store")
         _store(writer, delta)
@@ -364,28 +364,12 @@ class RepositoryIndexer:
                 if facts is None:
                     todo.lost.append(record.path)
                 elif record.path in reads:
-                    resolver.restore(decode_facts(facts), reads[record.path])
+                    resolver.restore(decode_facts(facts), reads[record.path], facts)
                 elif record.path in memory.records:
                     todo.facts.setdefault(record.path, facts)
         if outcome is not None or not (todo.lost or todo.facts):
             self._resolver = resolver
         return resolver
-
-
-class _Decoded(Mapping[str, FileFacts]):
-    """Encoded facts that are decoded when asked for: all of them at once would not fit."""
-
-    def __init__(self, encoded: Mapping[str, bytes]) -> None:
-        self._encoded = encoded
-
-    def __getitem__(self, path: str) -> FileFacts:
-        return decode_facts(self._encoded[path])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._encoded)
-
-    def __len__(self) -> int:
-        return len(self._encoded)
 
 
 class _Stopwatch:

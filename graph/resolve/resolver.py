@@ -68,11 +68,11 @@ class Resolver:
         self._evaluators: dict[str, Evaluator] = {}
         self._shared_digest = b""
 
-    def restore(self, facts: FileFacts, saved: bytes) -> None:
+    def restore(self, facts: FileFacts, saved: bytes, encoded: bytes | None = None) -> None:
         """Take in a file that was resolved by an earlier process, with the `reads` blob of its FileGraph."""
         item = _decoder.decode(saved)
         state = _State(np.frombuffer(item.reads, dtype="<u8"), dict(item.flows), item.externals)
-        self.world.load(facts)
+        self.world.load(facts, encoded)
         self._states[facts.path] = state
         for key, values in state.flows.items():
             self.world.flows[key][facts.path] = values

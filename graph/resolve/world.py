@@ -16,7 +16,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from ctxsearch.graph.facts import FileFacts, decode_facts, encode_facts
+from ctxsearch.graph.facts import EncodedFacts, FileFacts, decode_facts, encode_facts
 from ctxsearch.graph.model import CALLABLE_KINDS, TYPE_KINDS, NodeFlag, NodeKind
 from ctxsearch.graph.resolve.surface import surface, visible_names
 from ctxsearch.graph.resolve.tables import FileTable
@@ -131,21 +131,23 @@ class World:
             if path in self._encoded:
                 keys |= changed_keys(self.table(path).facts, None)
                 self._forget(path)
+        encoded = changed.encoded if isinstance(changed, EncodedFacts) else {}
         for path, facts in changed.items():
             old = self.table(path).facts if path in self._encoded else None
             keys |= changed_keys(old, facts)
             if old is not None:
                 self._forget(path)
-            self._adopt(facts)
+            self._adopt(facts, encoded.get(path))
         return {self.key_id(key) for key in keys}
 
-    def load(self, facts: FileFacts) -> None:
+    def load(self, facts: FileFacts, encoded: bytes | None = None) -> None:
         """Take in a file as part of a state that was resolved before: no keys change."""
-        self._adopt(facts)
+        self._adopt(facts, encoded)
 
-    def _adopt(self, facts: FileFacts) -> None:
+    def _adopt(self, facts: FileFacts, encoded: bytes | None) -> None:
+        """`encoded` are the same facts, when the caller has them that way already: one copy is enough."""
         path, group = facts.path, family(facts.language)
-        self._encoded[path] = encode_facts(facts)
+        self._encoded[path] = encoded or encode_facts(facts)
         self._languages[path] = facts.language
         for name, index in _offered(facts):
             self._named[group, name].setdefault(path, []).append(index)
