@@ -18,18 +18,23 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
+
+from ctxsearch.graph.attribution import Replay
 from ctxsearch.graph.git import Git, GitError
-from ctxsearch.graph.history import BulkRule, History, HistoryStore, Horizon, NodeRanges, Refreshed, Selection, refresh
+from ctxsearch.graph.history import History, HistoryStore, Horizon, NodeRanges, Refreshed, Selection, refresh
 from ctxsearch.graph.node_history import WORK_TREE
 from ctxsearch.indexer.languages import LANGUAGES
 from ctxsearch.indexer.parse import parse
 
 Value = TypeVar("Value")
 SHOWN_DISAGREEMENTS = 20
+QUICK_S = 5.0
 
 
 @dataclass(frozen=True)
@@ -103,7 +108,7 @@ def blame(git: Git, path: str, boundary: str | None) -> list[str | None]:
 
 def disagreements(git: Git, history: History, store: HistoryStore, nodes: NodeRanges) -> Iterator[Disagreement]:
     boundary = boundary_of(git, history, store)
-    last = history.nodes(nodes).last
+    last = history.nodes(nodes).last  # of committed text: the work tree's lines are not in `files`
     places = {store.commit(n)[0].id: position for position, n in enumerate(history.chain.tolist())}
     for path, indices in nodes.by_path().items():
         owners = blame(git, path, boundary)
@@ -129,9 +134,9 @@ def boundary_of(git: Git, history: History, store: HistoryStore) -> str | None:
         return None
 
 
-def plain_log(git: Git, boundary: str | None, chosen: Selection) -> Callable[[], None]:
+def plain_log(git: Git, newest: str, boundary: str | None, chosen: Selection) -> Callable[[], None]:
     exclude = [f"^{boundary}"] if boundary else []
-    args = ["git", "log", "--first-parent", "-m", "-p", "-U0", "HEAD", *exclude, "--", *chosen.pathspecs()]
+    args = ["git", "log", "--first-parent", "-m", "-p", "-U0", newest, *exclude, "--", *chosen.pathspecs()]
 
     def run() -> None:
         subprocess.run(args, cwd=git.work_tree, stdout=subprocess.DEVNULL, check=True)
@@ -139,17 +144,32 @@ def plain_log(git: Git, boundary: str | None, chosen: Selection) -> Callable[[],
     return run
 
 
-def fresh_store(folder: str, name: str) -> HistoryStore:
-    return HistoryStore.open(Path(folder) / name)
+def plainly_attributed(history: History, store: HistoryStore) -> History:
+    """The same patches without looking through bulk commits."""
+    places = np.full(len(history.commits.times), -1, np.int32)
+    places[history.chain] = np.arange(len(history.chain))
+    replay = Replay()
+    for number, group in groupby(store.all_patches(places), key=lambda stored: stored.commit):
+        replay.apply(number, (stored.patch for stored in group))
+    files = {path.decode("utf-8", "surrogateescape"): lines for path, lines in replay.finish().items()}
+    return replace(history, files=files)
 
 
-def one_commit_cost(git: Git, folder: str, chosen: Selection, horizon: Horizon) -> Cost:
-    """A store at HEAD's parent brought to HEAD and the work tree."""
-    store = fresh_store(folder, "incremental.sqlite")
-    parent = git.run("rev-parse", "HEAD^1").decode().strip()
-    before = refresh(git, store, chosen, horizon, at=parent).history
-    _, cost = measured(lambda: refresh(git, store, chosen, horizon, before))
-    return cost
+def cheapest(step: Callable[[], Value]) -> tuple[Value, Cost]:
+    """The best of three when it is quick: the machine has other things to do."""
+    value, best = measured(step)
+    for _ in range(2 if best.wall_s < QUICK_S else 0):
+        again, cost = measured(step)
+        if cost.cpu_s < best.cpu_s:
+            value, best = again, cost
+    return value, best
+
+
+def peak_memory() -> dict[str, int]:
+    return {
+        "python_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+        "git_mb": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024,
+    }
 
 
 def measure(repository: Path, sample: int, seed: int, days: int | None) -> dict[str, object]:
@@ -157,36 +177,33 @@ def measure(repository: Path, sample: int, seed: int, days: int | None) -> dict[
     if git is None or git.head() is None:
         raise SystemExit(f"{repository}: not a repository with commits")
     chosen, horizon = selection(), Horizon(days)
-    paths = [
-        path
-        for path in git.run("ls-tree", "-r", "-z", "--name-only", "HEAD").decode("utf-8", "replace").split("\0")
-        if path and chosen.holds(path.encode())
-    ]
+    parent = git.run("rev-parse", "HEAD^1").decode().strip()
     with tempfile.TemporaryDirectory() as folder:
-        store = fresh_store(folder, "first.sqlite")
-        first: tuple[Refreshed, Cost] = measured(lambda: refresh(git, store, chosen, horizon))
-        refreshed, first_cost = first
-        memory = {
-            "python_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
-            "git_mb": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024,
-        }
-        _, log_cost = measured(plain_log(git, boundary_of(git, refreshed.history, store), chosen))
-        exact_store = fresh_store(folder, "exact.sqlite")
-        exact = refresh(git, exact_store, chosen, horizon, bulk=BulkRule.never()).history
-        picked = random.Random(seed).sample(sorted(paths), min(sample, len(paths)))
-        nodes = node_ranges(git, picked)
-        wrong = list(disagreements(git, exact, exact_store, nodes))
-        incremental = one_commit_cost(git, folder, chosen, horizon)
+
+        def first_pass() -> tuple[HistoryStore, Refreshed]:
+            store = HistoryStore.open(Path(tempfile.mkdtemp(dir=folder)) / "history.sqlite")
+            return store, refresh(git, store, chosen, horizon, at=parent)
+
+        (store, before), first_cost = cheapest(first_pass)
+        memory = peak_memory()
+        refreshed, one_commit = measured(lambda: refresh(git, store, chosen, horizon, before.history))
+        boundary = boundary_of(git, before.history, store)
+        _, log_cost = cheapest(plain_log(git, parent, boundary, chosen))
+        listed = git.run("ls-tree", "-r", "-z", "--name-only", "HEAD").split(b"\0")
+        texts = [path.decode("utf-8", "surrogateescape") for path in listed]
+        paths = sorted(path for path in texts if path and chosen.holds(path))
+        nodes = node_ranges(git, random.Random(seed).sample(paths, min(sample, len(paths))))
+        wrong = list(disagreements(git, plainly_attributed(refreshed.history, store), store, nodes))
     return {
         "repository": repository.name,
-        "commits": refreshed.commits_read,
-        "files": len(picked),
+        "commits": before.commits_read,
+        "files": len(set(nodes.paths)),
         "nodes": len(nodes),
         "agreement": 1 - len(wrong) / max(len(nodes), 1),
         "cost_ratio": first_cost.cpu_s / log_cost.cpu_s,
         "first_pass": asdict(first_cost),
         "git_log": asdict(log_cost),
-        "one_commit": asdict(incremental),
+        "one_commit": asdict(one_commit),
         "memory": memory,
         "disagreements": [asdict(item) for item in wrong[:SHOWN_DISAGREEMENTS]],
     }

@@ -38,7 +38,16 @@ from ctxsearch.graph.node_history import (
     Source,
     positions_by_number,
 )
-from ctxsearch.graph.patches import Change, Commit, Patch, read_chain, read_patches, read_work_tree
+from ctxsearch.graph.patches import (
+    EVERYTHING,
+    Change,
+    Commit,
+    Patch,
+    Selection,
+    read_chain,
+    read_patches,
+    read_work_tree,
+)
 
 __all__ = [
     "BulkRule",
@@ -105,27 +114,6 @@ class BulkRule:
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
-    """Which files' history is read, as suffixes with their dot, and names; empty is every file.
-
-    Whole-repository patterns: git takes longer for a long list of paths than for all of them.
-    """
-
-    suffixes: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
-
-    def pathspecs(self) -> tuple[str, ...]:
-        """For git's command line."""
-        specs = [f"*{_literal(suffix)}" for suffix in self.suffixes]  # git matches these by the end alone
-        return tuple(sorted(specs + [f":(glob)**/{_literal(name)}" for name in self.names]))
-
-    def holds(self, path: bytes) -> bool:
-        """Whether a path is selected."""
-        name = path.rpartition(b"/")[2].decode("utf-8", "surrogateescape")
-        return not (self.suffixes or self.names) or name.endswith(self.suffixes) or name in self.names
-
-
-@dataclass(frozen=True, slots=True)
 class Scope:
     """What is read: part of what makes two histories comparable."""
 
@@ -166,7 +154,7 @@ def refresh(
     `previous`, if it is what the last call returned, only spares reading unchanged lines from the store.
     `at` is a commit to take for HEAD, without the work tree: to look at how things were.
     """
-    scope = Scope(selection or Selection(), horizon or Horizon(), bulk or BulkRule())
+    scope = Scope(selection or EVERYTHING, horizon or Horizon(), bulk or BulkRule())
     try:
         return _refresh(git, store, scope, previous, at)
     except sqlite3.OperationalError:
@@ -221,7 +209,7 @@ def _refresh(git: Git, store: HistoryStore, scope: Scope, previous: History | No
     dirty = _lay_work_tree(git, store, scope.selection, view, columns) if at is None else _lay_nothing(store, view)
     known = previous if previous and before and previous.version == before.version else None
     paths = None if changed is None else changed | dirty
-    history = _load(git, store, columns, known, paths)
+    history = _load(git, store, scope.selection, columns, known, paths)
     texts = None if paths is None else frozenset(map(_text, paths))
     return Refreshed(history, texts, commits_read, store.rebuilt)
 
@@ -243,7 +231,12 @@ def _unborn(git: Git) -> History:
 
 
 def _load(
-    git: Git, store: HistoryStore, columns: CommitColumns, known: History | None, changed: set[bytes] | None
+    git: Git,
+    store: HistoryStore,
+    selection: Selection,
+    columns: CommitColumns,
+    known: History | None,
+    changed: set[bytes] | None,
 ) -> History:
     view = store.view(git.git_dir)
     assert view is not None
@@ -259,6 +252,7 @@ def _load(
         _load_lines(store, view, known, changed),
         NOTHING_KNOWN,
         _foreign_folders(git),
+        selection,
         view.version,
         positions_by_number(chain, len(columns.times) - 1),
     )
@@ -475,7 +469,7 @@ def _lacks_objects(git: Git) -> bool:
 def _bulk_flag(git: Git, scope: Scope, commit: str, patches: list[Patch]) -> CommitFlag:
     def selected_files() -> int:
         tree = git.run("ls-tree", "-r", "-z", "--name-only", commit).split(b"\0")
-        return sum(scope.selection.holds(path) for path in tree if path)
+        return sum(scope.selection.holds(_text(path)) for path in tree if path)
 
     return CommitFlag.BULK if scope.bulk.matches(patches, selected_files) else CommitFlag.NONE
 
@@ -577,8 +571,3 @@ def _foreign_folders(git: Git) -> tuple[str, ...]:
 
 def _text(path: bytes) -> str:
     return path.decode("utf-8", "surrogateescape")
-
-
-def _literal(text: str) -> str:
-    """A name in a pathspec, with its wildcards taken as they are."""
-    return "".join(f"\\{char}" if char in "*?[]\\" else char for char in text)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from ctxsearch.graph.attribution import NOTHING_KNOWN, UNATTRIBUTED, FileLines, Ints
+from ctxsearch.graph.patches import EVERYTHING, Selection
 
 Longs = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -131,6 +132,7 @@ class History:
     files: Mapping[str, FileLines] = field(repr=False)  # files without an entry have the default
     default: FileLines = NOTHING_KNOWN
     foreign: tuple[str, ...] = ()  # folders that are repositories of their own, ending in '/'
+    selection: Selection = EVERYTHING  # files that are not selected have no history here
     version: int = -1  # of the stored lines that this was read from
     _positions: Ints = field(default_factory=lambda: np.empty(0, np.int32), repr=False)
 
@@ -156,9 +158,21 @@ class History:
         sources[positions == WORK_TREE_POSITION] = Source.WORKTREE
         if self.source is Source.NONE:
             sources[:] = Source.NONE
-        elif self.foreign:
-            sources[[path.startswith(self.foreign) for path in paths]] = Source.NONE
+        elif self.foreign or self.selection != EVERYTHING:
+            sources[[not self._covers(path) for path in paths]] = Source.NONE
         return sources
+
+    def beneath(self, folder: str) -> History:
+        """The history of a folder's files, by their paths inside it; '' is the whole work tree."""
+        if not folder:
+            return self
+        prefix = folder.rstrip("/") + "/"
+        files = {path.removeprefix(prefix): file for path, file in self.files.items() if path.startswith(prefix)}
+        foreign = tuple(path.removeprefix(prefix) for path in self.foreign if path.startswith(prefix))
+        return replace(self, files=files, foreign=foreign)
+
+    def _covers(self, path: str) -> bool:
+        return self.selection.holds(path) and not path.startswith(self.foreign)
 
     def nodes(self, ranges: NodeRanges) -> NodeHistories:
         """The history of every node, by its lines."""

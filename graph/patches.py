@@ -60,6 +60,30 @@ class Patch:
         return sum(self.hunks[1::4]) + sum(self.hunks[3::4])
 
 
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which files' history is read, as suffixes with their dot, and names; empty is every file.
+
+    Whole-repository patterns: git takes longer for a long list of paths than for all of them.
+    """
+
+    suffixes: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+
+    def pathspecs(self) -> tuple[str, ...]:
+        """For git's command line."""
+        specs = [f"*{_literal(suffix)}" for suffix in self.suffixes]  # git matches these by the end alone
+        return tuple(sorted(specs + [f":(glob)**/{_literal(name)}" for name in self.names]))
+
+    def holds(self, path: str) -> bool:
+        """Whether a path is selected."""
+        name = path.rpartition("/")[2]
+        return not (self.suffixes or self.names) or name.endswith(self.suffixes) or name in self.names
+
+
+EVERYTHING = Selection()
+
+
 def read_chain(git: Git, head: str) -> Iterator[Commit]:
     """The first-parent chain from `head`, newest first; read only as far as the caller iterates."""
     with git.stream("log", "--first-parent", "--no-patch", _COMMIT_FORMAT, head, "--") as reader:
@@ -205,3 +229,8 @@ def _numbers(hunks: list[bytes]) -> array[int]:
             )
         )
     return numbers
+
+
+def _literal(text: str) -> str:
+    """A name in a pathspec, with its wildcards taken as they are."""
+    return "".join(f"\\{char}" if char in "*?[]\\" else char for char in text)

@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -551,7 +552,20 @@ def test_another_selection_is_another_history(repository: ScratchRepository, tmp
     git = Git.open(repository.root)
     assert git is not None
     assert set(refresh(git, store, Selection((".py",))).history.files) == {"a.py"}
-    assert set(refresh(git, store, Selection((".js",), ("a.py",))).history.files) == {"a.py", "b.js"}
+    both = refresh(git, store, Selection((".js",), ("a.py",))).history
+    assert set(both.files) == {"a.py", "b.js"}
+    last = both.positions_of(np.full(2, UNATTRIBUTED, np.int32))
+    assert both.sources_of(["b.js", "c.rs"], last).tolist() == [Source.GIT, Source.NONE]
+
+
+def test_a_folder_of_a_repository_has_its_own_paths(repository: ScratchRepository, reader: Reader) -> None:
+    repository.write("a.py", ["one"])
+    repository.write("src/pkg/a.py", ["two"])
+    repository.commit()
+    beneath = reader.history.beneath("src/pkg")
+    assert list(beneath.files) == ["a.py"]
+    assert beneath.files["a.py"] is reader.history.files["src/pkg/a.py"]
+    assert reader.history.beneath("") is reader.history
 
 
 # properties
