@@ -40,6 +40,7 @@ from ctxsearch.graph.model import CtxsearchError, NodeDocument
 from ctxsearch.search.errors import IndexCorrupt
 
 if TYPE_CHECKING:
+    from ctxsearch.graph.patches import Selection
     from ctxsearch.indexer.index import RepositoryIndexer
     from ctxsearch.search.ports import DerivedIndex, FullTextIndex, VectorIndex
 
@@ -233,10 +234,16 @@ class FollowWorker:
                 return
             with contextlib.closing(history.HistoryStore.open(self._history_file(git))) as store:
                 try:
-                    store_freshness(file, snapshot, history.refresh(git, store).history, store)
+                    known = history.refresh(git, store, history_files()).history
+                    store_freshness(file, snapshot, known.beneath(self._folder_in(git)), store)
                 except GitError as error:
                     problems.append(f"history cannot be read: {error}")
                     store_freshness(file, snapshot, history.without_git(), None)
+
+    def _folder_in(self, git: Git) -> str:
+        """Where the indexed root lies in the work tree; '' when it is the whole of it."""
+        folder = Path(self._job.root).resolve().relative_to(git.work_tree.resolve()).as_posix()
+        return "" if folder == "." else folder
 
     def _history_file(self, git: Git) -> Path:
         """One per git repository: its work trees share what is known of commits."""
@@ -326,6 +333,16 @@ def open_catalog(path: Path, problems: list[str]) -> Catalog:
         problems.append(f"indexed again from scratch: {error}")
         Catalog.rebuild(path)
         return Catalog.open(path)
+
+
+def history_files() -> Selection:
+    """The files whose history is read: those of a known language. Data files have most changes and no nodes."""
+    from ctxsearch.graph.patches import Selection
+    from ctxsearch.indexer.languages import LANGUAGES
+
+    suffixes = {suffix for spec in LANGUAGES for suffix in spec.suffixes}
+    names = {name for spec in LANGUAGES for name in spec.filenames}
+    return Selection(tuple(sorted(suffixes)), tuple(sorted(names)))
 
 
 def open_git(root: Path, problems: list[str]) -> Git | None:
