@@ -30,10 +30,12 @@ from ctxsearch.graph.resolve.values import (
     Shape,
     Value,
     Values,
+    is_external,
 )
 from ctxsearch.graph.resolve.world import World
 
 GENERATOR = "<generator>"  # the name of a Shape's type: what a generator function gives, to be iterated
+INSTANCE = "instanceof"  # the text of a CAST to an instance of the class that its base is
 TYPE = "type"  # the text of a reference that names a type
 _ITERATOR = "[Symbol.iterator]"
 _ELEMENT_RESULTS = frozenset({"at", "find", "findLast", "pop", "shift"})
@@ -96,7 +98,7 @@ class JavaScriptEvaluator(TypeReader):
         """Seen from a closure: block-scoped names of other blocks are not meant when the scope itself has the name."""
         assigns = table.facts.assigns
         whole = [place for place in places if place[1] != 0 or assigns[place[2]].until < 0]
-        return whole or places
+        return whole or [place for place in places if not assigns[place[2]].conditional]  # tests decide only inside
 
     def _declared(self, table: FileTable, scope: int, name: str, assigned: bool) -> list[int]:
         """Definitions that a scope binds under a name: declarations, not values and not members."""
@@ -129,8 +131,17 @@ class JavaScriptEvaluator(TypeReader):
 
     def assigned_value(self, path: str, scope: int, assign: Assign) -> Values:
         if assign.type is None or assign.value < 0:
-            return super().assigned_value(path, scope, assign)
+            found = super().assigned_value(path, scope, assign)
+            return self._wrapped(path, assign) or found if is_external(found) else found
         return self._declared_or_held(path, self.typed(path, scope, assign.type), assign.value)
+
+    def _wrapped(self, path: str, assign: Assign) -> Values:
+        """`const f = memo(() => ...)`: what a library wraps is taken for the function that it wraps."""
+        exprs = self.table(path).facts.exprs
+        call, name = exprs[assign.value], exprs[assign.target].name
+        literals = [exprs[arg].base for arg in call.args if exprs[arg].op is Op.FUNCTION] if call.op is Op.CALL else []
+        definitions = self.table(path).facts.definitions
+        return tuple(Func(path, index) for index in literals if definitions[index].name == name)
 
     def _declared_or_held(self, path: str, typed: Values, value: int) -> Values:
         """A declared type, except that a function type says less than the function that the variable holds."""
@@ -896,6 +907,8 @@ class JavaScriptEvaluator(TypeReader):
         return self._each(classes, self.instance_of)
 
     def eval_cast(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
+        if expr.text == INSTANCE:
+            return self._each(self.value(path, expr.base), self.instance_of)
         typed = self.typed(path, expr.scope, expr.type)
         return typed or self.value(path, expr.base)
 

@@ -33,6 +33,7 @@
 (catch_clause) @catch
 (return_statement (_)) @return
 (yield_expression (_)) @yield
+(binary_expression operator: "instanceof") @narrow
 (call_expression) @call
 (new_expression) @call
 

@@ -8,13 +8,16 @@ definition that is the value of a FUNCTION or CLASS expression is bound by the a
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
+import msgspec
 from tree_sitter import Node
 
 from ctxsearch.graph.facts import MODULE_SCOPE, Assign, Export, Expr, Import, Op, Param, ParamKind, Type
 from ctxsearch.graph.model import NodeFlag, NodeKind
 from ctxsearch.indexer.languages.builder import Draft
+from ctxsearch.indexer.languages.ecmadoc import documented_types
 from ctxsearch.indexer.languages.ecmaexprs import FUNCTION_NODES, MAX_ITEMS, VALUE_WRAPPERS, Expressions, first
 
 _TEST_PATH = re.compile(
@@ -50,6 +53,8 @@ _SIGNATURES = frozenset({"function_signature", "method_signature", "abstract_met
 _NOT_WRAPPERS = frozenset(
     {"setTimeout", "setInterval", "setImmediate", "requestAnimationFrame", "queueMicrotask", "describe", "it", "test"}
 )
+INSTANCE = "instanceof"  # the text of a CAST to an instance of the class that its base is
+MAX_CLIMB = 12  # operators around a test
 TYPE = "type"  # the text of a reference that names a type
 _LOGICAL_ASSIGNMENTS = frozenset({"||=", "&&=", "??="})
 
@@ -94,6 +99,7 @@ class JavaScript(Expressions):
         self._branches: list[tuple[int, int]] = []  # (end, scope)
         self._decorators: list[int] = []
         self._passed: list[int] = []  # names that are arguments of calls
+        self._documented: dict[str, Type] = {}  # types that the comment of the definition at hand says
         self._comment: list[str] = []
         self._comment_end = -1  # last line of the pending comment
         self._comment_first = False  # it opens the file
@@ -386,9 +392,23 @@ class JavaScript(Expressions):
             draft.start = statement.start_byte
             draft.start_line = self.line(draft.start)
 
+    def _doc_types(self) -> dict[str, Type]:
+        """What the pending comment says about types; TypeScript says it in the code."""
+        if self.language != "javascript" or "{" not in self._comment[0]:
+            return {}
+        return documented_types("\n".join(self._comment))
+
+    def _doc_type(self, line: int) -> Type | None:
+        """The `@type` of the comment that stands directly before a line."""
+        if self._comment and line - 1 <= self._comment_end <= line:
+            return self._doc_types().get("@type")
+        return None
+
     def _document(self, draft: Draft) -> None:
+        self._documented = {}
         if self._comment and draft.start_line - 1 <= self._comment_end <= draft.start_line:
             draft.doc = _clean(self._comment)
+            self._documented = self._doc_types()
             self._comment = []
             if "@deprecated" in draft.doc:
                 draft.flags |= NodeFlag.DEPRECATED
@@ -420,7 +440,12 @@ class JavaScript(Expressions):
             single = node.child_by_field_name("parameter")
             if single is not None:
                 draft.params.append(Param(self.text(single)))
-        draft.result = self.type(node.child_by_field_name("return_type"))
+        draft.result = self.type(node.child_by_field_name("return_type")) or self._documented.get("@returns")
+        if self._documented:
+            draft.params = [
+                msgspec.structs.replace(param, type=param.type or self._documented.get(param.name))
+                for param in draft.params
+            ]
         if body is not None and body.type != "statement_block":
             draft.returns.append(self.expr(body))
         own = node.child_by_field_name("name")
@@ -470,7 +495,7 @@ class JavaScript(Expressions):
                 draft.type_params.append(Param(self._introduce(name), self.type(bound)))
 
     def _complete_variable(self, draft: Draft) -> None:
-        draft.result = self.type(draft.node.child_by_field_name("type"))
+        draft.result = self.type(draft.node.child_by_field_name("type")) or self._documented.get("@type")
         value = draft.node.child_by_field_name("value")
         if value is not None:
             draft.value = self.expr(value)
@@ -554,22 +579,23 @@ class JavaScript(Expressions):
         self.drafts[self.scope].returns.append(self.add(node, Op.YIELDED, base=value))
 
     def on_declare_block(self, node: Node) -> None:
-        until = self._visible_until(node)
-        for child in node.named_children:
-            if child.type == "variable_declarator":
-                self._declare(child, until)
+        self._declare_all(node, self._visible_until(node))
 
     def on_declare_var(self, node: Node) -> None:
+        self._declare_all(node, -1)
+
+    def _declare_all(self, node: Node, until: int) -> None:
+        documented = self._doc_type(self.line(node.start_byte)) if self._comment else None
         for child in node.named_children:
             if child.type == "variable_declarator":
-                self._declare(child, -1)
+                self._declare(child, until, documented)
 
-    def _declare(self, node: Node, until: int) -> None:
+    def _declare(self, node: Node, until: int, documented: Type | None) -> None:
         pattern = node.child_by_field_name("name")
         if pattern is None:
             return
         value = self.expr(node.child_by_field_name("value"))
-        declared = self.type(node.child_by_field_name("type"))
+        declared = self.type(node.child_by_field_name("type")) or documented
         at = node.end_byte
         if pattern.type == "identifier":
             self._names.add(pattern.id)
@@ -590,6 +616,10 @@ class JavaScript(Expressions):
             self._export_common(left, value)
         elif left.type == "identifier":
             self._names.add(left.id)
+        documented = self._doc_type(self.line(node.start_byte)) if self._comment else None
+        if documented is not None and left.type == "member_expression":
+            self.assign(self.expr(left), value, type=documented, conditional=self._is_conditional(node))
+            return
         self._unpack(left, value, node.end_byte, conditional=self._is_conditional(node))
 
     def on_augment(self, node: Node) -> None:
@@ -597,6 +627,53 @@ class JavaScript(Expressions):
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         if operator is not None and operator.type in _LOGICAL_ASSIGNMENTS and left is not None and right is not None:
             self._unpack(left, self.expr(right), node.end_byte, conditional=True)
+
+    def on_narrow(self, node: Node) -> None:
+        """`x instanceof C`: where the test decides, x is an instance of C."""
+        name, kind = node.child_by_field_name("left"), node.child_by_field_name("right")
+        if name is None or kind is None or name.type != "identifier":
+            return
+        value = self.add(kind, Op.CAST, base=self.expr(kind), text=INSTANCE)
+        for start, end in self._decided_by(node):
+            self.exprs.append(Expr(Op.NAME, self.scope, self.line(name.start_byte), start, self.text(name)))
+            self.assigns.append(Assign(len(self.exprs) - 1, value, None, True, end, True))
+
+    def _decided_by(self, node: Node) -> Iterator[tuple[int, int]]:
+        """The (start, end) of code that runs only when a test is true."""
+        test, negated = node, False
+        for _ in range(MAX_CLIMB):
+            around = test.parent
+            if around is None:
+                return
+            kind = around.type
+            if kind == "unary_expression":
+                negated = not negated
+            elif kind == "binary_expression":
+                operator, right = around.child_by_field_name("operator"), around.child_by_field_name("right")
+                sign = "" if operator is None else operator.type
+                if sign != ("||" if negated else "&&"):
+                    return
+                if right is not None and right.id != test.id:
+                    yield right.start_byte, right.end_byte
+            elif kind != "parenthesized_expression":
+                yield from self._branches_of(around, test, negated)
+                return
+            test = around
+
+    def _branches_of(self, statement: Node, test: Node, negated: bool) -> Iterator[tuple[int, int]]:
+        condition = statement.child_by_field_name("condition")
+        if condition is None or condition.id != test.id:
+            return
+        then = statement.child_by_field_name("consequence") or statement.child_by_field_name("body")
+        other = statement.child_by_field_name("alternative")
+        side = other if negated else then
+        if side is not None:
+            yield side.start_byte, side.end_byte
+        if negated and then is not None and other is None and _leaves(then):
+            until = self._visible_until(statement)
+            if until < 0:
+                until = self.drafts[self.scope].end if self.scope != MODULE_SCOPE else len(self.source)
+            yield statement.end_byte, until
 
     def on_loop(self, node: Node) -> None:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
@@ -938,6 +1015,17 @@ class JavaScript(Expressions):
         known = {item.alias for item in self.imports if item.alias}
         known |= {draft.name for draft in self.drafts if draft.parent == MODULE_SCOPE and draft.kind in _PASSED}
         self.references.extend(arg for arg in self._passed if self.exprs[arg].name in known)
+
+
+def _leaves(body: Node) -> bool:
+    """Whether a branch ends by leaving the code after it."""
+    last = body
+    if body.type == "statement_block":
+        inner = [child for child in body.named_children if child.type != "comment"]
+        if not inner:
+            return False
+        last = inner[-1]
+    return last.type in {"return_statement", "throw_statement", "continue_statement", "break_statement"}
 
 
 def _language_of(path: str) -> str:
