@@ -31,6 +31,7 @@ class CSharpEvaluator(FunctionalEvaluator):
     root_type = "object"
     root_members = _OBJECT
     closed_bases = _CLOSED
+    iteration = ("GetEnumerator", "MoveNext")
     primitives = frozenset(_PRIMITIVES.split())
 
     def module_name(self, path: str) -> str:

@@ -21,6 +21,8 @@ class JavaEvaluator(TypedEvaluator):
     root_type = "java.lang.Object"
     root_members = _OBJECT
     closed_bases = _CLOSED
+    iteration = ("iterator", "hasNext", "next")
+    release = ("close",)
     primitives = frozenset({"int", "long", "short", "byte", "char", "boolean", "float", "double", "void"})
 
     def module_name(self, path: str) -> str:

@@ -98,9 +98,10 @@ PrivilegedExceptionAction 0
 """
 
 _STATIC = """
-List.of Arrays.asList Collections.singletonList List.copyOf List<A>
-Set.of Collections.singleton Set<A>
-Stream.of Stream<A>
+List.of Arrays.asList Collections.singletonList List<E>
+Set.of Collections.singleton Set<E>
+Stream.of Arrays.stream Stream<E>
+List.copyOf Set.copyOf Map.copyOf A
 Optional.of Optional.ofNullable Optional<A>
 Objects.requireNonNull Objects.requireNonNullElse A
 Collections.unmodifiableList Collections.unmodifiableSet Collections.unmodifiableCollection A

@@ -29,6 +29,7 @@ class KotlinEvaluator(FunctionalEvaluator):
     root_type = "kotlin.Any"
     root_members = frozenset({"toString", "equals", "hashCode"})
     closed_bases = _CLOSED
+    iteration = ("iterator", "hasNext", "next")
     references_call = True
 
     def module_name(self, path: str) -> str:

@@ -4,7 +4,8 @@ Only shapes that carry a repository's own types through library code matter: the
 map, what a stream's function returns. Everything else of a library is simply external.
 
 A specification is a type in which `0`, `1` ... are the receiver's type arguments, `A` is the first argument's type,
-`F` is what the function passed returns, `F0` the first type argument of that, and `self` is the receiver's own type.
+`E` its item if that is an array, `F` is what the function passed returns, `F0` the first type argument of that, and
+`self` is the receiver's own type.
 """
 
 from __future__ import annotations

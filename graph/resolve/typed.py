@@ -24,6 +24,8 @@ MIN_UNIQUE_LENGTH = 4  # shorter method names are unique by accident
 class TypedEvaluator(FunctionRules):
     """The shared rules. A language provides file-level name look-up, its library and its extras."""
 
+    iteration: tuple[str, ...] = ()  # what a loop calls: on the collection, then on its iterator
+    release: tuple[str, ...] = ()  # what the end of a resource block calls
     references_call = False  # a function reference counts as a call of it (by flow); else it is a use
 
     # -- expressions
@@ -86,7 +88,37 @@ class TypedEvaluator(FunctionRules):
     def eval_new(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
         if expr.base >= 0:
             return self._each(self.value(path, expr.base), self.instance_of)
-        return self.typed(path, expr.scope, expr.type)
+        made = self.typed(path, expr.scope, expr.type)
+        return self._each(
+            made, lambda value: self._completed(value, path, expr) if isinstance(value, Inst) else (value,)
+        )
+
+    def _completed(self, value: Inst, path: str, expr: Expr) -> Values:
+        """`new Box<>(item)`: type arguments from what the constructor is given."""
+        params = self.definition(value.path, value.index).type_params
+        if not params or value.args:
+            return (value,)
+        for target in self.choose_constructor(Class(value.path, value.index), path, expr):
+            if isinstance(target, Func | Class):
+                env = self.unified_arguments(target.path, target.index, path, expr)
+                args = tuple(env.get((value.path, value.index, place), UNKNOWN) for place in range(len(params)))
+                return (Inst(value.path, value.index, args),) if any(args) else (value,)
+        return (value,)
+
+    def eval_choice(self, path: str, index: int, expr: Expr) -> Values:
+        """One of several: the nearest common class when all are the repository's own."""
+        found = tuple(dict.fromkeys(super().eval_choice(path, index, expr)))
+        own = [value for value in found if isinstance(value, Inst)]
+        if len(own) < 2 or len(own) != len(found):
+            return found
+        others = [
+            {(item.path, item.index) for item in self.linear(value.path, value.index) if isinstance(item, Inst)}
+            for value in own[1:]
+        ]
+        for ancestor in self.linear(own[0].path, own[0].index):
+            if isinstance(ancestor, Inst) and all((ancestor.path, ancestor.index) in known for known in others):
+                return self.apply((ancestor,), self.env_of(own[0]))
+        return found
 
     def eval_box(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
         return self.typed(path, expr.scope, expr.type) or EXTERNAL
@@ -323,6 +355,28 @@ class TypedEvaluator(FunctionRules):
                     yield from self._reference_targets(value, expr)
             elif expr.op is Op.NEW and expr.base >= 0 and expr.type is not None:
                 yield from self._anonymous_super(path, expr)
+            elif expr.op is Op.ELEMENT:
+                yield from self._protocol(path, expr, self.iteration)
+            elif expr.op is Op.ENTER:
+                yield from self._protocol(path, expr, self.release)
+
+    def _protocol(
+        self, path: str, expr: Expr, names: tuple[str, ...]
+    ) -> Iterator[tuple[int, tuple[str, int], Rule, int]]:
+        """The calls that a loop or a resource block makes: the first on the value, the others on what it returns."""
+        values = self.ask(path, expr.base)
+        for name in names[:1]:
+            for target in self._own_protocol(values, name):
+                yield expr.scope, (target.path, target.index), Rule.TYPED, expr.line
+                results = self.declared_result(target)
+                for following in names[1:]:
+                    for step in self._own_protocol(results, following):
+                        yield expr.scope, (step.path, step.index), Rule.TYPED, expr.line
+
+    def _own_protocol(self, values: Values, name: str) -> list[Func]:
+        bases = [value for value in values if isinstance(value, Inst)]
+        found = [item for base in bases[:1] for item in self.named_methods(base, name)]
+        return [item for item in found if isinstance(item, Func)]
 
     def _through_super(self, facts: FileFacts, expr: Expr) -> bool:
         """`super::m` is code that calls m: no other object can."""

@@ -285,6 +285,17 @@ class FunctionRules(TypeRules):
                 self._unify(wanted, self.value(path, arg), found, 0)
         return found
 
+    def unified_arguments(self, place: str, index: int, path: str, site: Expr) -> Env:
+        """What the type parameters in a function's parameters stand for, given plain arguments."""
+        facts = self.table(path).facts
+        definition = self.definition(place, index)
+        found: Env = {}
+        for position, arg in enumerate(site.args):
+            param = self.param_for(definition, facts.exprs[arg], position)
+            if param is not None and param.kind is ParamKind.NORMAL and facts.exprs[arg].op is not Op.KEYWORD:
+                self._unify(self.typed(place, index, param.type), self.value(path, arg), found, 0)
+        return found
+
     def _infer_from_function(self, wanted: Values, path: str, arg: int, found: Env) -> None:
         for value in wanted:
             signature = self.signature_of(value)
@@ -475,7 +486,7 @@ class FunctionRules(TypeRules):
             return receiver.args[place] if place < len(receiver.args) else UNKNOWN
         if name == "self":
             return (receiver,)
-        if name in ("A", "F", "F0"):
+        if name in ("A", "E", "F", "F0"):
             return self._from_argument(name, path, call)
         return (Ext(name, tuple(self.from_spec(arg, receiver, path, call) for arg in spec.args)),)
 
@@ -485,12 +496,17 @@ class FunctionRules(TypeRules):
             function = facts.exprs[arg].op in (Op.FUNCTION, Op.CALLABLE)
             if name == "A" and not function:
                 return self.value(path, arg)
-            if name != "A" and function:
+            if name == "E" and not function:
+                return self._each(self.value(path, arg), self._item_or_itself)
+            if name in ("F", "F0") and function:
                 found = self.literal_result(path, arg)
                 if name == "F":
                     return found
                 return tuple(v for value in found if isinstance(value, Ext) and value.args for v in value.args[0])
         return UNKNOWN
+
+    def _item_or_itself(self, value: Value) -> Values:
+        return self.element(value) if isinstance(value, Ext) and value.name == "[]" else (value,)
 
     def library_signature(self, callee: Ext, literal: Definition, path: str, call: int) -> Signature | None:
         owner, _, method = callee.name.rpartition(".")

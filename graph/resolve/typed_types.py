@@ -286,7 +286,7 @@ class TypeRules(Evaluator):
         for value in values:
             if isinstance(value, Var):
                 key = (value.path, value.index, value.position)
-                found += env.get(key, (value,))
+                found += env.get(key) or (value,)  # an unknown argument leaves the parameter's bound
             elif isinstance(value, Inst | Class | Ext) and value.args:
                 args = tuple(self.apply(arg, env, level + 1) for arg in value.args)
                 if isinstance(value, Ext):

@@ -380,8 +380,12 @@ class JavaExtractor(TypedExtractor):
         statement = node.parent.parent if node.parent is not None else None
         if name is None or statement is None:
             return
-        value = self.expr(self.field(node, "value"))
+        value = self.add(node, Op.ENTER, base=self.expr(self.field(node, "value")))
         self.declare(name, value, self.type_of(self.field(node, "type")), statement.end_byte)
+
+    def on_held_resource(self, node: Node) -> None:
+        """`try (handle)`: a resource that has a name already."""
+        self.add(node, Op.ENTER, base=self.expr(node))
 
     def on_catch(self, node: Node) -> None:
         for child in node.named_children:

@@ -33,6 +33,7 @@
 (local_variable_declaration) @local
 (enhanced_for_statement) @foreach
 (resource name: (_)) @resource
+(resource . [(identifier) (field_access)] @held_resource .)
 (catch_clause) @catch
 (instanceof_expression name: (identifier)) @pattern
 (type_pattern) @typed_pattern
