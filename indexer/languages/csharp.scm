@@ -45,12 +45,7 @@
 (declaration_expression) @pattern
 (assignment_expression) @assignment
 
-; Code
-(invocation_expression) @call
-(object_creation_expression) @call
-(implicit_object_creation_expression) @call
-(conditional_access_expression) @call
-(constructor_initializer) @call
+; Code. What is returned comes first: its place gives `new()` a type
 (return_statement (_) @return)
 (lambda_expression body: [
   (identifier) (member_access_expression) (invocation_expression) (object_creation_expression) (await_expression)
@@ -58,4 +53,9 @@
   (binary_expression) (conditional_access_expression) (switch_expression) (as_expression)
 ] @return)
 (arrow_expression_clause (_) @return)
+(invocation_expression) @call
+(object_creation_expression) @call
+(implicit_object_creation_expression) @call
+(conditional_access_expression) @call
+(constructor_initializer) @call
 (member_access_expression) @constant
