@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from ctxsearch.graph.graph import Limits, Traversal
+from ctxsearch.graph.graph import Traversal
 from ctxsearch.graph.model import CodeNode, NodeId
+from ctxsearch.graph.walk import Limits
 from ctxsearch.search.ports import GraphTraversal
 from ctxsearch.search.query import Expansion, ExpansionKind
 from ctxsearch.search.results import Reach

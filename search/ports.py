@@ -15,8 +15,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from ctxsearch.graph.graph import Limits, Traversal
+from ctxsearch.graph.graph import Traversal
 from ctxsearch.graph.model import CodeNode, NodeDocument, NodeId
+from ctxsearch.graph.walk import Limits
 from ctxsearch.search.scope import EVERYTHING, Scope
 
 Floats = NDArray[np.float32]

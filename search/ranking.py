@@ -27,8 +27,7 @@ class Vote(NamedTuple):
         return rank_score(self.rank)
 
 
-@dataclass(frozen=True, slots=True)
-class Fused(Generic[Key]):
+class Fused(NamedTuple, Generic[Key]):
     """A node with the votes that it got."""
 
     key: Key
@@ -68,14 +67,20 @@ def fuse(lists: Iterable[RankedList[Key]], weights: Mapping[Signal, float]) -> d
     total = math.fsum(weights[signal] for signal in signals)
     votes: dict[Key, dict[Signal, Vote]] = {}
     for signal in signals:
-        share = weights[signal] / total
+        share = weights[signal] / total * (RRF_CONSTANT + 1)
         for key, (rank, raw) in by_signal[signal].items():
-            votes.setdefault(key, {})[signal] = Vote(rank, raw, share * rank_score(rank))
-    return {key: Fused(key, _sum(cast.values()), cast) for key, cast in votes.items()}
+            vote = Vote(rank, raw, share / (RRF_CONSTANT + rank))
+            cast = votes.get(key)
+            if cast is None:
+                votes[key] = {signal: vote}
+            else:
+                cast[signal] = vote
+    return {key: Fused(key, _sum(cast), cast) for key, cast in votes.items()}
 
 
-def _sum(votes: Iterable[Vote]) -> float:
-    return min(1.0, math.fsum(vote.contribution for vote in votes))
+def _sum(votes: Mapping[Signal, Vote]) -> float:
+    """Exactly rounded, hence independent of the order; at most 1 whatever the last bit says."""
+    return min(1.0, math.fsum([vote.contribution for vote in votes.values()]))
 
 
 class Placed(NamedTuple):
@@ -87,8 +92,7 @@ class Placed(NamedTuple):
     id: str
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked(Generic[Key]):
+class Ranked(NamedTuple, Generic[Key]):
     """A node in the final order."""
 
     fused: Fused[Key]

@@ -20,13 +20,14 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ctxsearch.graph.model import CodeNode, NodeDocument, NodeId
 from ctxsearch.search.documents import node_texts, passage_hash, passages
 from ctxsearch.search.errors import IndexCorrupt
 from ctxsearch.search.ports import Embedder, Floats, Hit, Passage, Selection
 from ctxsearch.search.scope import Scope, dotted, path_regex
-from ctxsearch.search.vectors import Halves, Numbers, VectorBlock, VectorMatrix, make_block
+from ctxsearch.search.vectors import Numbers, VectorBlock, VectorMatrix, make_block
 
 FORMAT: Final = "vectors-1"
 _BATCH: Final = 4_096  # passages embedded and written at a time
@@ -37,7 +38,7 @@ _TAG: Final = re.compile(r"g(\d+)")
 class SemanticPolicy:
     """When to search in memory and when to compact, with the reasons (bench/vectors.py measures)."""
 
-    rows_in_memory: int = 500_000  # about 1 KB each; above, LanceDB's IVF index is nearly as fast and lives on disk
+    rows_in_memory: int = 400_000  # about 1.5 KB each; above, LanceDB's IVF index is nearly as fast and lives on disk
     updates_before_compaction: int = 32  # after 48 small updates LanceDB reads 3.4 times slower
     keep_versions: dt.timedelta = dt.timedelta(minutes=10)  # for readers in other processes
     nprobes: int = 20  # of sqrt(rows) partitions: recall .97 at 100k rows
@@ -260,7 +261,7 @@ class LanceIndex:
         ]
         return arrow.RecordBatch.from_arrays(columns, schema=self._schema())
 
-    def _vectors(self, rows: Sequence[_Row]) -> Halves:
+    def _vectors(self, rows: Sequence[_Row]) -> NDArray[np.float16]:
         """From what is stored under the same passage hash, else from the model."""
         out = np.zeros((len(rows), self._embedder.dimension), dtype=np.float16)
         known = self._known([row.hash for row in rows])
@@ -272,12 +273,12 @@ class LanceIndex:
             out[missing] = self._embedder.embed_documents([rows[index].passage for index in missing])
         return out
 
-    def _known(self, hashes: list[int]) -> dict[int, Halves]:
+    def _known(self, hashes: list[int]) -> dict[int, Floats]:
         if self._table is None or not hashes:
             return {}
         if not self._is_large():
             return self._loaded().vectors_of(np.array(hashes, dtype=np.uint64))
-        known: dict[int, Halves] = {}
+        known: dict[int, Floats] = {}
         for some in _chunks(sorted(set(hashes)), 1_000):
             found = self._table.search().where(f"hash IN ({', '.join(map(str, some))})").select(["hash", "vector"])
             table = found.limit(len(hashes) * 4).to_arrow()
@@ -396,13 +397,13 @@ def _numbers(table: Any, name: str) -> Numbers:
     return np.asarray(table[name].to_numpy(zero_copy_only=False), dtype=np.uint64)
 
 
-def _vectors_of(table: Any) -> Halves:
+def _vectors_of(table: Any) -> Floats:
     column = table["vector"]
     if hasattr(column, "combine_chunks"):
         column = column.combine_chunks()
     width = column.type.list_size
     flat = column.flatten().to_numpy(zero_copy_only=False)
-    return np.ascontiguousarray(flat, dtype=np.float16).reshape(-1, width)
+    return np.ascontiguousarray(flat, dtype=np.float32).reshape(-1, width)
 
 
 def _storable(text: str) -> str:

@@ -73,6 +73,7 @@ class _Run:
     dropped_by_scope: int = 0
     dropped_by_floor: int = 0
     unknown: list[_Key] = field(default_factory=list)
+    nodes: dict[_Key, CodeNode] = field(default_factory=dict)  # looked up once
     milliseconds: dict[str, float] = field(default_factory=dict)
 
     @contextmanager
@@ -86,7 +87,12 @@ class _Run:
 
     def node(self, key: _Key) -> CodeNode | None:
         """The candidate's node, None when its graph does not know it."""
-        return self.corpora[key.corpus].nodes.node(key.id)
+        node = self.nodes.get(key)
+        if node is None:
+            node = self.corpora[key.corpus].nodes.node(key.id)
+            if node is not None:
+                self.nodes[key] = node
+        return node
 
     def fact(self, key: _Key) -> FreshnessFact:
         """The candidate's freshness."""
@@ -344,21 +350,22 @@ class ContextSearchService:
     def _accepted(self, run: _Run, candidates: Iterable[Fused[_Key]]) -> list[Fused[_Key]]:
         """Known to the graph, in scope, not below the floor: checked once more, whatever the indexes did."""
         accepts = [self._acceptance(run, number) for number in range(len(run.corpora))]
+        everything = all(selection.is_everything for selection in run.selections)
         kept = []
         for candidate in candidates:
             node = run.node(candidate.key)
             if node is None:
                 run.unknown.append(candidate.key)
-            elif accepts[candidate.key.corpus](node):
+            elif everything or accepts[candidate.key.corpus](node):
                 kept.append(candidate)
         return kept
 
     def _placing(self, run: _Run, *, penalise: bool = True) -> Callable[[_Key], Placed]:
         apply = penalise and self._policy.freshness
+        nodes = run.nodes  # _accepted and _seeds have looked up every candidate
 
         def place(key: _Key) -> Placed:
-            node = run.node(key)
-            assert node is not None  # _accepted and _seeds leave the others out
+            node = nodes[key]
             penalty = run.fact(key).penalty if apply else 1.0
             return Placed(penalty, node.path, node.start_line, node.id)
 

@@ -6,8 +6,10 @@ import bisect
 import functools
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
+from itertools import accumulate
 from typing import Final, NamedTuple
 
 from ctxsearch.search.identifiers import words
@@ -15,7 +17,8 @@ from ctxsearch.search.results import NO_CONTENT, Highlight, ResultContent
 
 SNIPPET_LINES: Final = 8
 _MAX_CHARS: Final = 20_000  # of one node that are looked at
-_MAX_MATCHES: Final = 400
+_MAX_MATCHES: Final = 200
+_MAX_WINDOWS: Final = 12  # compared by meaning: embedding a whole file would cost more than the search
 _MAX_LINE: Final = 240  # a longer line is cut: minified code has lines of a megabyte
 _TOKEN: Final = re.compile(r"\w{1,5}|[^\w\s]")
 # Words that say nothing about which line is meant.
@@ -45,38 +48,37 @@ class Snippets:
 
     def __init__(self, text: str, similarity: Callable[[list[str]], list[float]] | None = None) -> None:
         """Prepare for a query text."""
-        self._pattern = _word_pattern(text)
+        self._words = _telling_words(text)
         self._similarity = similarity
 
     def snippet(self, body: str, first_line: int) -> ResultContent:
         """The best lines of a body that starts at `first_line` of its file."""
         text = body[:_MAX_CHARS]
         lines = text.split("\n")
-        matches = self._matches(text)
+        matches = self._matches(text, lines)
         start = _best_window(matches, len(lines)) if matches else self._most_similar(lines)
         return _content(lines, start, min(start + SNIPPET_LINES, len(lines)), matches, first_line)
 
     def full(self, body: str, first_line: int) -> ResultContent:
         """The whole body, with what matched in its first part."""
         lines = body.split("\n")
-        return _content(lines, 0, len(lines), self._matches(body[:_MAX_CHARS]), first_line)
+        return _content(lines, 0, len(lines), self._matches(body[:_MAX_CHARS], lines), first_line)
 
-    def _matches(self, text: str) -> list[_Match]:
-        if self._pattern is None:
+    def _matches(self, text: str, lines: list[str]) -> list[_Match]:
+        """Where the query's words stand, line by line."""
+        places = _word_places(text, self._words)
+        if not places:
             return []
-        ends = [match.start() for match in re.finditer("\n", text)]
+        starts = [0, *accumulate(len(line) + 1 for line in lines)]
         found = []
-        for start, end, word in _whole_words(self._pattern, text):
-            line = bisect.bisect_left(ends, start)
-            offset = ends[line - 1] + 1 if line else 0
-            found.append(_Match(line, start - offset, end - offset, word))
-            if len(found) == _MAX_MATCHES:
-                break
+        for start, end, word in places:
+            line = bisect.bisect_right(starts, start) - 1
+            found.append(_Match(line, start - starts[line], end - starts[line], word))
         return found
 
     def _most_similar(self, lines: list[str]) -> int:
         """The window nearest in meaning; the head when there is nothing to compare or one window only."""
-        starts = range(0, len(lines), SNIPPET_LINES)
+        starts = range(0, len(lines), SNIPPET_LINES)[:_MAX_WINDOWS]
         if self._similarity is None or len(starts) < 2:
             return next((index for index, line in enumerate(lines) if line.strip()), 0)
         scores = self._similarity(["\n".join(lines[start : start + SNIPPET_LINES]) for start in starts])
@@ -117,20 +119,30 @@ def _shortened(content: ResultContent, budget: int) -> ResultContent:
 
 
 @functools.lru_cache(maxsize=64)
-def _word_pattern(text: str) -> re.Pattern[str] | None:
+def _telling_words(text: str) -> tuple[str, ...]:
+    """The words to look for, in a fixed order; words that say little only when there is nothing else."""
     wanted = {word for word in words(text) if len(word) > 1}
-    telling = wanted - _NOISE or wanted
-    if not telling:
-        return None
-    return re.compile("|".join(sorted(map(re.escape, telling), key=lambda word: (-len(word), word))), re.IGNORECASE)
+    return tuple(sorted(wanted - _NOISE or wanted))
 
 
-def _whole_words(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int, str]]:
-    """Matches that are a word of an identifier, not a piece of one: `get` in getUser and get_user, not in target."""
-    for match in pattern.finditer(text):
-        start, end = match.span()
-        if _starts_word(text, start) and _ends_word(text, end):
-            yield start, end, match.group().lower()
+def _word_places(text: str, wanted: tuple[str, ...]) -> list[tuple[int, int, str]]:
+    """Where words of identifiers are what is wanted: `get` in getUser and get_user, not in target.
+
+    Plain `find` per word: ten times faster here than one regular expression over all of them.
+    """
+    lowered = text.lower()
+    if len(lowered) != len(text):  # a letter whose lower case is longer would shift every place after it
+        lowered = text
+    places: list[tuple[int, int, str]] = []
+    for word in wanted:
+        start = lowered.find(word)
+        while start >= 0 and len(places) < _MAX_MATCHES:
+            end = start + len(word)
+            if _starts_word(text, start) and _ends_word(text, end):
+                places.append((start, end, word))
+            start = lowered.find(word, end)
+    places.sort()
+    return places
 
 
 def _starts_word(text: str, start: int) -> bool:
@@ -143,14 +155,16 @@ def _ends_word(text: str, end: int) -> bool:
 
 def _best_window(matches: list[_Match], line_count: int) -> int:
     """Where the window starts that has the most different words, rare ones counting more; then most matches."""
-    frequency: dict[str, int] = {}
+    frequency = Counter(match.word for match in matches)
+    weights = {word: count**-0.5 for word, count in frequency.items()}
+    by_line: dict[int, list[str]] = {}
     for match in matches:
-        frequency[match.word] = frequency.get(match.word, 0) + 1
+        by_line.setdefault(match.line, []).append(match.word)
     best = (-1.0, 0, 0)
-    for first in sorted({match.line for match in matches}):
+    for first in by_line:
         start = max(0, min(first - 1, line_count - SNIPPET_LINES))  # one line of context above
-        inside = [match for match in matches if start <= match.line < start + SNIPPET_LINES]
-        weight = math.fsum(1.0 / frequency[word] ** 0.5 for word in {match.word for match in inside})
+        inside = [word for line in range(start, start + SNIPPET_LINES) for word in by_line.get(line, ())]
+        weight = math.fsum(weights[word] for word in set(inside))
         best = max(best, (round(weight, 9), len(inside), -start))
     return -best[2]
 

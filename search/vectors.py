@@ -21,16 +21,14 @@ from ctxsearch.graph.model import NodeId, NodeKind
 from ctxsearch.search.ports import Floats, Hit, Selection
 from ctxsearch.search.scope import Scope
 
-Halves = NDArray[np.float16]
 Mask = NDArray[np.bool_]
 Numbers = NDArray[np.uint64]
 
 # Below this a plain scan takes under a millisecond, and the two-step search has nothing to save.
 TWO_STEP_ROWS: Final = 20_000
-# 128 of 256 directions hold 89 % of the variance on real code; with 2,000 rows kept the top 100 are complete
-# to 99.8 % (bench/vectors.py).
+# 128 of 256 directions hold 89 % of the variance on real code; bench/vectors.py prints the recall.
 LEADING: Final = 128
-KEPT_ROWS: Final = 2_000
+KEPT_ROWS: Final = 1_000
 _BASIS_SAMPLE: Final = 20_000
 _MAX_BLOCKS: Final = 12
 _MAX_DEAD: Final = 0.25
@@ -42,7 +40,7 @@ class VectorBlock:
 
     nodes: Numbers
     hashes: Numbers  # of the passages, to find a vector again
-    vectors: Halves
+    vectors: Floats  # as stored, widened: reading half precision costs 20 ns a number
     paths: tuple[str, ...]  # distinct
     path_codes: NDArray[np.int32]
     languages: tuple[str, ...]  # distinct
@@ -97,13 +95,13 @@ class VectorBlock:
 
     def cosines(self, rows: NDArray[np.int64], vector: Floats) -> Floats:
         """Exact, and summed in a fixed order whatever the number of threads."""
-        return np.asarray(np.einsum("ij,j->i", self.vectors[rows].astype(np.float32), vector), dtype=np.float32)
+        return np.asarray(np.einsum("ij,j->i", self.vectors[rows], vector), dtype=np.float32)
 
 
 def make_block(
     nodes: Numbers,
     hashes: Numbers,
-    vectors: Halves,
+    vectors: Floats,
     paths: Sequence[str],
     languages: Sequence[str],
     kinds: NDArray[np.uint8],
@@ -167,9 +165,9 @@ class VectorMatrix:
         numbers = np.array([int(node_id, 16) for node_id in ids], dtype=np.uint64)
         return self._marked([np.isin(one.nodes, numbers) for one in self.blocks], None)
 
-    def vectors_of(self, hashes: Numbers) -> dict[int, Halves]:
+    def vectors_of(self, hashes: Numbers) -> dict[int, Floats]:
         """The vectors of those passages that are in memory already, dead rows included."""
-        found: dict[int, Halves] = {}
+        found: dict[int, Floats] = {}
         for block in self.blocks:
             for row in np.flatnonzero(np.isin(block.hashes, hashes)).tolist():
                 found[int(block.hashes[row])] = block.vectors[row]
@@ -242,23 +240,18 @@ def _coded(values: Sequence[str]) -> tuple[tuple[str, ...], NDArray[np.int32]]:
     return tuple(codes), numbers
 
 
-def _leading_directions(vectors: Halves) -> Floats | None:
+def _leading_directions(vectors: Floats) -> Floats | None:
     """The directions in which a sample of the rows spreads most, one per column."""
     if vectors.shape[1] <= LEADING:
         return None
     step = max(1, len(vectors) // _BASIS_SAMPLE)
-    sample = vectors[::step].astype(np.float32)
+    sample = vectors[::step]
     _, directions = np.linalg.eigh(sample.T @ sample)
     return np.ascontiguousarray(directions[:, ::-1][:, :LEADING], dtype=np.float32)
 
 
-def _projected(vectors: Halves, basis: Floats | None) -> Floats:
-    if basis is None:
-        return vectors.astype(np.float32)
-    out = np.empty((len(vectors), basis.shape[1]), dtype=np.float32)
-    for start in range(0, len(vectors), 8_192):  # in parts: the whole in single precision would double the memory
-        out[start : start + 8_192] = vectors[start : start + 8_192].astype(np.float32) @ basis
-    return out
+def _projected(vectors: Floats, basis: Floats | None) -> Floats:
+    return vectors if basis is None else np.asarray(vectors @ basis, dtype=np.float32)
 
 
 def _top(rows: NDArray[np.int64], scores: Floats, limit: int) -> tuple[NDArray[np.int64], Floats]:
