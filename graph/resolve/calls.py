@@ -23,6 +23,7 @@ from ctxsearch.graph.resolve.values import (
     Method,
     Module,
     Package,
+    Sym,
     Values,
     is_external,
 )
@@ -54,6 +55,7 @@ def find_calls(evaluator: Evaluator, path: str) -> Calls:
         found.edges.append((scope, target, rule, line))
     for target, position, values in evaluator.implicit_flows(path):
         _pass_on(evaluator, target, position, values, found)
+    found.pending += evaluator.implicit_pending(path)
     return found
 
 
@@ -65,6 +67,10 @@ def find_flow_calls(evaluator: Evaluator, path: str, pending: list[int]) -> Call
     try:
         for index in pending:
             expr = table.facts.exprs[index]
+            if expr.op is not Op.CALL and expr.op is not Op.NEW:
+                targets = evaluator.implicit_targets(path, expr)
+                found.edges += [(expr.scope, target, Rule.FLOW, expr.line) for target in targets]
+                continue
             values = _callee(evaluator, path, expr)
             targets, rule = list(dict.fromkeys(_targets(evaluator, values))), Rule.FLOW
             if not values and evaluator.guesses_after_flow:
@@ -81,7 +87,7 @@ def find_flow_calls(evaluator: Evaluator, path: str, pending: list[int]) -> Call
 def _site(evaluator: Evaluator, table: FileTable, index: int, expr: Expr, found: Calls) -> None:
     path = table.path
     values = _callee(evaluator, path, expr)
-    symbolic = any(isinstance(value, Arg) for value in values)
+    symbolic = any(isinstance(value, Arg | Sym) for value in values)
     targets = evaluator.select(path, index, list(dict.fromkeys(_targets(evaluator, values))))
     rule = evaluator.rule(path, expr, values)
     if not targets and not symbolic and not values:
@@ -96,6 +102,7 @@ def _site(evaluator: Evaluator, table: FileTable, index: int, expr: Expr, found:
         _flows(evaluator, table, index, target, found)
     if symbolic:
         found.pending.append(index)
+        _flows_via(evaluator, table, index, values, found)
     elif not targets:
         _without_target(table, index, expr, values, found)
 
@@ -153,6 +160,25 @@ def _flows(evaluator: Evaluator, table: FileTable, index: int, target: tuple[str
             _pass_on(evaluator, target, position, evaluator.ask(table.path, arg), found)
 
 
+def _flows_via(evaluator: Evaluator, table: FileTable, index: int, values: Values, found: Calls) -> None:
+    """What a call of a parameter's value passes on: to whatever function callers hand in for that parameter."""
+    exprs = table.facts.exprs
+    holders = [value for value in values if isinstance(value, Arg)]
+    rank = 0
+    for arg in exprs[index].args if holders else ():
+        item = exprs[arg]
+        if item.op is Op.SPREAD:
+            return
+        slot = f"={item.name}" if item.op is Op.KEYWORD else str(rank)
+        rank += item.op is not Op.KEYWORD
+        encoded = [evaluator.encode_value(value) for value in evaluator.ask(table.path, arg)]
+        kept = [value for value in encoded if value is not None]
+        for holder in holders if kept else ():
+            stable = evaluator.table(holder.path).stable_name(holder.index)
+            key = ("via", holder.path, stable, str(holder.position), slot)
+            found.flows.setdefault(key, []).extend(kept)
+
+
 def _takes(evaluator: Evaluator, target: tuple[str, int]) -> frozenset[int]:
     """Positions of the parameters that a call's target does something with."""
     if evaluator.definition(*target).kind not in CALLABLE_KINDS:
@@ -168,6 +194,12 @@ def _pass_on(evaluator: Evaluator, target: tuple[str, int], position: int, value
     if kept:
         stable = evaluator.table(target[0]).stable_name(target[1])
         found.flows.setdefault(("args", target[0], stable, str(position)), []).extend(kept)
+        holder = f"Arg\0{target[0]}\0{stable}\0{position}"
+        for value in values:
+            if isinstance(value, Func | Class | Arg):
+                held = evaluator.table(value.path).stable_name(value.index)
+                place = (str(value.position),) if isinstance(value, Arg) else ()
+                found.flows.setdefault(("held", value.path, held, *place), []).append(holder)
 
 
 def _arguments(

@@ -35,6 +35,7 @@ from ctxsearch.graph.resolve.world import World
 MAX_DEPTH = 40  # nested evaluations; a deeper chain is unknown
 MAX_WIDTH = 8  # values of one expression; more is unknown
 MAX_STEPS = 20_000  # evaluations for one call site: a safety net against pathological code
+MAX_HOLDERS = 20  # parameters that one function is followed through
 _FREE = 1 << 30
 
 _Key = tuple[object, ...]
@@ -632,12 +633,47 @@ class Evaluator:
 
         def compute() -> Values:
             found: list[Value] = []
-            for encoded in self.world.passed(arg.path, stable, arg.position):
+            for encoded in (*self.world.passed(arg.path, stable, arg.position), *self._passed_via(arg)):
                 value = self.decode_value(encoded)
                 found += self.expand(value) if isinstance(value, Arg) else (value,) if value is not None else ()
             return tuple(found)
 
         return self._guarded(arg.path, ("a", arg.path, stable, arg.position), compute)
+
+    def _passed_via(self, arg: Arg) -> list[str]:
+        """What reaches a parameter when its function is itself called as what another parameter holds."""
+        table = self.table(arg.path)
+        definition = self.definition(arg.path, arg.index)
+        holders = self._holders(("held", arg.path, table.stable_name(arg.index)))
+        if definition.kind is NodeKind.CONSTRUCTOR and definition.parent >= 0:
+            holders += self._holders(("held", arg.path, table.stable_name(definition.parent)))
+        places = positional_params(definition)
+        slots = [f"={definition.params[arg.position].name}"]
+        if arg.position in places:
+            slots.append(str(places.index(arg.position)))
+        return [
+            encoded
+            for holder in holders
+            for slot in slots
+            for encoded in self.world.flowed(
+                "via", holder.path, self.table(holder.path).stable_name(holder.index), str(holder.position), slot
+            )
+        ]
+
+    def _holders(self, key: tuple[str, ...]) -> list[Arg]:
+        """The parameters that may hold a function: those it is passed to, and those that these are passed on to."""
+        found: list[Arg] = []
+        pending, seen = [key], {key}
+        while pending and len(found) < MAX_HOLDERS:
+            for encoded in self.world.flowed(*pending.pop()):
+                value = self.decode_value(encoded)
+                if isinstance(value, Arg) and value not in found:
+                    found.append(value)
+                    onward = ("held", value.path, self.table(value.path).stable_name(value.index), str(value.position))
+                    if onward not in seen:
+                        seen.add(onward)
+                        pending.append(onward)
+        return found
 
     def encode_value(self, value: Value) -> str | None:
         """A value in a form that survives edits of other definitions; None for what does not travel."""
@@ -655,7 +691,7 @@ class Evaluator:
         table = self.table(path)
         name = stable.split(":", 1)[1].rsplit("#", 1)[0].split(".", 1)[0]
         self.world.record("name", path, name)
-        index = next((i for i in range(len(table.ordinals)) if table.stable_name(i) == stable), -1)
+        index = table.with_stable_name(stable)
         if index < 0:
             return None
         if tag == "Arg":
@@ -797,6 +833,14 @@ class Evaluator:
     def implicit_calls(self, path: str) -> Iterator[tuple[int, tuple[str, int], Rule, int]]:  # noqa: ARG002
         """Calls without a call expression: decorators, implicit super constructors ... (scope, target, rule, line)."""
         return iter(())
+
+    def implicit_pending(self, path: str) -> list[int]:  # noqa: ARG002
+        """Expressions that run something of what a parameter holds, without being calls."""
+        return []
+
+    def implicit_targets(self, path: str, expr: Expr) -> list[tuple[str, int]]:  # noqa: ARG002
+        """What such an expression runs (second phase)."""
+        return []
 
     def implicit_flows(self, path: str) -> Iterator[tuple[tuple[str, int], int, Values]]:  # noqa: ARG002
         """What calls without a call expression pass: (target, parameter position, values)."""

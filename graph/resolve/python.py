@@ -14,6 +14,7 @@ from ctxsearch.graph.resolve.tables import CLASS_LIKE, FileTable
 from ctxsearch.graph.resolve.values import (
     EXTERNAL,
     OUTSIDE,
+    SYMBOLIC,
     UNKNOWN,
     Arg,
     Box,
@@ -26,6 +27,7 @@ from ctxsearch.graph.resolve.values import (
     Method,
     Module,
     Package,
+    Sym,
     Value,
     Values,
 )
@@ -385,6 +387,8 @@ class PythonEvaluator(Evaluator):
             return UNKNOWN
         if isinstance(value, Coll):
             return value.args[-1] if value.args else EXTERNAL
+        if isinstance(value, Arg | Sym):
+            return SYMBOLIC
         return EXTERNAL if isinstance(value, OUTSIDE) else UNKNOWN
 
     # -- classes
@@ -502,6 +506,8 @@ class PythonEvaluator(Evaluator):
             return (Method(base, name),)
         if isinstance(base, Method):
             return EXTERNAL
+        if isinstance(base, Arg | Sym):
+            return SYMBOLIC
         if isinstance(base, Module) and name.startswith("__") and name.endswith("__"):
             return self.module_member(base.path, name) or EXTERNAL
         found = super().member(base, name)
@@ -644,6 +650,8 @@ class PythonEvaluator(Evaluator):
             )
         if isinstance(callee, Method):
             return self._container_result(callee, path, index)
+        if isinstance(callee, Arg | Sym):
+            return SYMBOLIC
         if isinstance(callee, Ext):
             return self._library_result(callee, path, index)
         return super().call_result(callee, path, index)
@@ -757,6 +765,8 @@ class PythonEvaluator(Evaluator):
     def item(self, base: Value, key: str | None) -> Values:
         if isinstance(base, Arg):
             return self._part(base)
+        if isinstance(base, Sym):
+            return SYMBOLIC
         if isinstance(base, Coll):
             return self._typed_item(base, key)
         if isinstance(base, Inst):
@@ -777,7 +787,7 @@ class PythonEvaluator(Evaluator):
     def _part(self, arg: Arg) -> Values:
         """One of the values that a `*args` or `**kwargs` parameter collects."""
         if not self._collects(arg):
-            return UNKNOWN
+            return SYMBOLIC
         return self.expand(arg) if self.follow_args else (arg,)
 
     def _collects(self, arg: Arg) -> bool:
@@ -823,6 +833,8 @@ class PythonEvaluator(Evaluator):
     def element(self, base: Value) -> Values:
         if isinstance(base, Arg):
             return self._part(base)
+        if isinstance(base, Sym):
+            return SYMBOLIC
         if isinstance(base, Gen):
             return self._yielded(base)
         if isinstance(base, Coll):
@@ -879,6 +891,19 @@ class PythonEvaluator(Evaluator):
                             yield expr.scope, target, Rule.TYPED, expr.line
             elif expr.op is Op.CALL and expr.args:
                 yield from self._called_back(path, expr)
+
+    def implicit_pending(self, path: str) -> list[int]:
+        return [
+            index
+            for index, expr in enumerate(self.table(path).facts.exprs)
+            if expr.op is Op.ELEMENT
+            and expr.name != "slice"
+            and any(isinstance(value, Arg | Sym) for value in self.ask(path, expr.base))
+        ]
+
+    def implicit_targets(self, path: str, expr: Expr) -> list[tuple[str, int]]:
+        values = [value for value in self.ask(path, expr.base) if isinstance(value, Inst)]
+        return [target for value in values for target in self._iterated(value)]
 
     def _called_back(self, path: str, expr: Expr) -> Iterator[tuple[int, tuple[str, int], Rule, int]]:
         """Built-ins that call a function they are given: `map(f, items)`, `sorted(items, key=f)`."""
@@ -1014,16 +1039,21 @@ class PythonEvaluator(Evaluator):
         if receiver.op not in (Op.THIS, Op.RECEIVER_CLASS) and self.ask(path, callee.base):
             return []  # known, and without such a member
         found = self.world.named(self.world.language(path), name)
-        if len(found) != 1:
+        if not facts.flags & NodeFlag.TEST:
+            found = [item for item in found if not self.table(item[0]).facts.flags & NodeFlag.TEST]
+        if len(found) != 1 or not self._related(path, found[0][0]):
             return []
-        target_path, target = found[0]
-        definition = self.definition(target_path, target)
-        home = self.table(target_path)
-        if definition.kind is not NodeKind.METHOD or home.class_of[target] != definition.parent:
-            return []
-        if home.facts.flags & NodeFlag.TEST and not facts.flags & NodeFlag.TEST:
-            return []
-        return found
+        definition = self.definition(*found[0])
+        is_method = definition.kind is NodeKind.METHOD and self.table(found[0][0]).class_of[found[0][1]] >= 0
+        return found if is_method else []
+
+    def _related(self, path: str, target: str) -> bool:
+        """Whether a file can have to do with another: the same package, or an import that names it."""
+        parts = self.module_name(target).split(".")
+        if path == target or path.split("/")[:-1][:2] == target.split("/")[:-1][:2]:
+            return True
+        imported = {part for item in self.table(path).facts.imports for part in item.module.split(".")}
+        return not imported.isdisjoint(parts) or path.partition("/")[0] == parts[0]
 
 
 def _join(directory: str, name: str) -> str:

@@ -15,6 +15,7 @@ class FileTable:
     """Indexes into one FileFacts. Never looks at another file."""
 
     __slots__ = (
+        "_by_stable_name",
         "attributes",
         "binds",
         "children",
@@ -75,6 +76,7 @@ class FileTable:
         for index, export in enumerate(facts.exports):
             self.exports.setdefault(export.name, []).append(index)
         self.param_uses: dict[int, frozenset[int]] | None = None
+        self._by_stable_name: dict[str, int] | None = None
 
     def _sort_assigns(self) -> None:
         exprs = self.facts.exprs
@@ -115,6 +117,12 @@ class FileTable:
         """A definition's name in its file that does not move when other definitions are edited."""
         definition = self.facts.definitions[index]
         return f"{int(definition.kind)}:{definition.qualified_name}#{self.ordinals[index]}"
+
+    def with_stable_name(self, stable_name: str) -> int:
+        """The definition of that stable name; -1 when there is none."""
+        if self._by_stable_name is None:
+            self._by_stable_name = {self.stable_name(index): index for index in range(len(self.ordinals))}
+        return self._by_stable_name.get(stable_name, -1)
 
     def used_params(self, index: int) -> frozenset[int]:
         """Positions of the parameters that a function (or a closure in it) calls, looks into, stores or passes on."""

@@ -102,12 +102,17 @@ class Shape(msgspec.Struct, frozen=True):
     env: tuple[tuple[str, Values], ...] = ()  # type parameters that are known, as the instances they stand for
 
 
-Value = Func | Class | Inst | Module | Package | Ext | Box | Arg | Var | Gen | Coll | Method | Shape
+class Sym(msgspec.Struct, frozen=True, gc=False):
+    """Some part of what a parameter holds: known only once value flow says what callers pass."""
+
+
+Value = Func | Class | Inst | Module | Package | Ext | Box | Arg | Var | Gen | Coll | Method | Shape | Sym
 Values = tuple[Value, ...]
 
 OUTSIDE = (Ext, Coll, Method, Gen)  # calling these runs nothing of the repository
 UNKNOWN: Values = ()
 EXTERNAL: Values = (Ext(""),)
+SYMBOLIC: Values = (Sym(),)
 
 
 def is_external(values: Values) -> bool:

@@ -6,8 +6,9 @@ the whole of incremental resolution: re-resolve the changed files and the reader
 
 Key families: ("file", path) existence; ("name", path, top-level name) everything evaluation can see of that symbol;
 ("named", family, name) who defines it anywhere; ("package", family, package) its files; ("base", file name) files
-of that name; ("dir", directory) files directly in it; ("args", path, stable name, position) what callers pass. Keys
-are stored as 64-bit hashes: a collision causes a needless re-resolution, never a missed one.
+of that name; ("dir", directory) files directly in it; ("args", path, stable name, position) what callers pass,
+with ("via", ...) and ("held", ...) for what reaches a function that is itself passed around. Keys are stored as
+64-bit hashes: a collision causes a needless re-resolution, never a missed one.
 """
 
 from __future__ import annotations
@@ -93,7 +94,10 @@ class World:
 
     def passed(self, path: str, stable_name: str, position: int) -> list[str]:
         """What callers pass for a parameter: encoded values, sorted by the calling file."""
-        key = ("args", path, stable_name, str(position))
+        return self.flowed("args", path, stable_name, str(position))
+
+    def flowed(self, *key: str) -> list[str]:
+        """What files noted under a flow key ("args", "via", "held": calls.py), sorted by file."""
         self.record(*key)
         by_file = self.flows.get(key, {})
         return [value for caller in sorted(by_file) for value in by_file[caller]]
