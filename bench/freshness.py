@@ -15,6 +15,7 @@ import json
 import random
 import resource
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -189,6 +190,7 @@ def measure(repository: Path, sample: int, seed: int, days: int | None) -> dict[
         refreshed, one_commit = measured(lambda: refresh(git, store, chosen, horizon, before.history))
         boundary = boundary_of(git, before.history, store)
         _, log_cost = cheapest(plain_log(git, parent, boundary, chosen))
+        print(f"first pass {first_cost}, git log {log_cost}, one commit {one_commit}", file=sys.stderr)
         listed = git.run("ls-tree", "-r", "-z", "--name-only", "HEAD").split(b"\0")
         texts = [path.decode("utf-8", "surrogateescape") for path in listed]
         paths = sorted(path for path in texts if path and chosen.holds(path))

@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ctxsearch.daemon.freshness import signature_lines
+from ctxsearch.daemon.freshness import signature_lines, with_confirmed_signatures
 from ctxsearch.graph.attribution import Replay
 from ctxsearch.graph.catalog import Catalog
 from ctxsearch.graph.freshness import (
@@ -156,7 +156,7 @@ def row_of(chosen: Bools, outcomes: Outcomes, among: Bools) -> dict[str, float]:
     return row
 
 
-def rules(classified: Classified) -> dict[str, Bools]:
+def rules(classified: Classified, lines_only: Classified) -> dict[str, Bools]:
     """The classes, and the single rules that they are made of."""
     facts, ages = classified.facts, classified.ages
     found: dict[str, Bools] = {LABELS[kind]: classified.classes == kind for kind in sorted(Freshness, reverse=True)}
@@ -166,6 +166,7 @@ def rules(classified: Classified) -> dict[str, Bools]:
     found["old, nothing living does"] = old & ~classified.referenced
     found["old, a dependency's signature changed"] = old & classified.moved_on
     found["old, none did"] = old & ~classified.moved_on
+    found["old, only lines of one changed"] = old & lines_only.moved_on & ~classified.moved_on
     found["old, two fixes"] = old & (facts.fixes >= 2)
     found["old, last touch reverting or reverted"] = old & (
         facts.flags & int(CommitFlag.REVERT | CommitFlag.REVERTED) > 0
@@ -198,10 +199,12 @@ def study(repository: Path, days: int) -> dict[str, object]:
         with_store = HistoryStore.open(Path(folder) / "history.sqlite")
         now = refresh(source, with_store, selection()).history
         then = refresh(git, with_store, selection(), at=commit).history
-        facts = NodeFacts.of(then, ranges.paths, then.nodes(ranges))
+        by_lines = NodeFacts.of(then, ranges.paths, then.nodes(ranges))
+        facts = with_confirmed_signatures(git, with_store, then, nodes, ranges, by_lines, edges)
         edited, fixed = touched_since(then, now, with_store, ranges)
         with_store.close()
     classified = classify(facts, edges)
+    lines_only = classify(by_lines, edges)
     needed = needed_by(edited, edges)
     outcomes = {"edited": edited, "needed": needed & ~edited, "fixed": fixed}
     among = np.array([node.kind in STUDIED_KINDS for node in nodes])
@@ -212,7 +215,7 @@ def study(repository: Path, days: int) -> dict[str, object]:
         "days": days,
         "nodes": int(among.sum()),
         "rates": {name: float(outcome[among].mean()) for name, outcome in outcomes.items()},
-        "rules": {name: row_of(chosen, outcomes, among) for name, chosen in rules(classified).items()},
+        "rules": {name: row_of(chosen, outcomes, among) for name, chosen in rules(classified, lines_only).items()},
         "grid": grid(facts, edges, useful, among),
     }
 

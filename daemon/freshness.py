@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ctxsearch.daemon.registry import write_atomically
 from ctxsearch.graph.catalog import Snapshot
+from ctxsearch.graph.facts import Definition
 from ctxsearch.graph.freshness import (
     PENALTY,
     Classified,
@@ -26,15 +27,20 @@ from ctxsearch.graph.freshness import (
     Reason,
     ReasonKind,
     classify,
+    suspects,
+    with_signatures,
 )
+from ctxsearch.graph.git import Git, GitError
 from ctxsearch.graph.history import History, HistoryStore, NodeRanges
-from ctxsearch.graph.model import CALLABLE_KINDS, TYPE_KINDS, CodeNode, NodeId
+from ctxsearch.graph.model import CALLABLE_KINDS, TYPE_KINDS, CodeNode, NodeFlag, NodeId, NodeKind
 from ctxsearch.graph.node_history import Source
+from ctxsearch.graph.signatures import SignedNode, last_changes
 from ctxsearch.search.ports import FreshnessFact
 
 FORMAT = 1
 MAX_SIGNATURE_LINES = 12
 _SIGNED_KINDS = CALLABLE_KINDS | TYPE_KINDS
+_SIGNED_FLAGS = NodeFlag.STATIC | NodeFlag.ASYNC | NodeFlag.PROPERTY | NodeFlag.CLASS_METHOD | NodeFlag.PRIVATE
 _OPENING, _CLOSING = "([{", ")]}"
 
 
@@ -127,14 +133,18 @@ class FreshnessTable:
         }[reason.kind]
 
 
-def store_freshness(file: Path, snapshot: Snapshot, history: History, store: HistoryStore | None) -> None:
+def store_freshness(
+    file: Path, snapshot: Snapshot, history: History, store: HistoryStore | None, git: Git | None = None
+) -> None:
     """Works out the facts of every node of a generation and keeps them in `file`."""
     nodes = [node for node in snapshot.load_nodes() if node.path]
     ranges = NodeRanges.of(_ranges(snapshot, nodes))
     histories = history.nodes(ranges)
     facts = NodeFacts.of(history, ranges.paths, histories)
-    columns = {f"facts_{field.name}": getattr(facts, field.name) for field in fields(NodeFacts)}
     edges = _edges_between(snapshot, nodes)
+    if store is not None and git is not None:
+        facts = with_confirmed_signatures(git, store, history, nodes, ranges, facts, edges)
+    columns = {f"facts_{field.name}": getattr(facts, field.name) for field in fields(NodeFacts)}
     columns |= {f"edges_{field.name}": getattr(edges, field.name) for field in fields(GraphEdges)}
     numbers = np.unique(histories.last[histories.last > 0])
     known = {int(number): store.commit(int(number))[0].id for number in numbers} if store is not None else {}
@@ -200,6 +210,73 @@ def _closing_line(lines: Sequence[str], first: int, last: int) -> int:
         if depth <= 0 or text.rstrip().endswith("{"):
             return number
     return first
+
+
+def with_confirmed_signatures(
+    git: Git,
+    store: HistoryStore,
+    history: History,
+    nodes: Sequence[CodeNode],
+    ranges: NodeRanges,
+    facts: NodeFacts,
+    edges: GraphEdges,
+) -> NodeFacts:
+    """The facts with the signature changes that matter confirmed by text: lines are touched for less.
+
+    Where old versions cannot be read (a partial clone), what the lines say stands.
+    """
+    rows = suspects(facts, edges)
+    names = names_within_files(nodes)
+    signed = [
+        SignedNode(
+            nodes[row].path,
+            names[nodes[row].id],
+            int(ranges.signature_starts[row]),
+            int(ranges.signature_ends[row]),
+        )
+        for row in rows.tolist()
+    ]
+    try:
+        numbers = last_changes(git, store, history, signed, read_signatures)
+    except GitError:
+        return facts
+    return with_signatures(facts, history, rows, numbers)
+
+
+def read_signatures(path: str, source: bytes) -> dict[str, str]:
+    """What the signatures of a file's definitions say, by their names within it."""
+    from ctxsearch.indexer.languages import detect
+    from ctxsearch.indexer.parse import parse
+
+    spec = detect(path, source[:200])
+    structured = spec is not None and spec.module != ""
+    definitions = parse(path, source).definitions
+    return {each.qualified_name: _said(each) if structured else _squeezed(each.signature) for each in definitions}
+
+
+def _said(definition: Definition) -> str:
+    """A signature's meaning, without comments, layout, or the values of defaults."""
+    params = [(each.name, each.type, each.kind, each.default >= 0) for each in definition.params]
+    kept = (definition.kind, params, definition.result, definition.bases, definition.implements)
+    return repr((*kept, definition.type_params, definition.receiver, definition.flags & _SIGNED_FLAGS))
+
+
+def _squeezed(signature: str) -> str:
+    """For languages of which only the text is known."""
+    return "".join(signature.split())
+
+
+def names_within_files(nodes: Sequence[CodeNode]) -> dict[NodeId, str]:
+    """Each node's name within its file, as the parser gives it: the names of what contains it, dotted."""
+    names: dict[NodeId, str] = {}
+    known = {node.id: node for node in nodes}
+    for node in nodes:
+        parts, at = [node.name], known.get(node.parent) if node.parent is not None else None
+        while at is not None and at.kind is not NodeKind.MODULE:
+            parts.append(at.name)
+            at = known.get(at.parent) if at.parent is not None else None
+        names[node.id] = ".".join(reversed(parts))
+    return names
 
 
 def _edges_between(snapshot: Snapshot, nodes: Sequence[CodeNode]) -> GraphEdges:

@@ -235,7 +235,7 @@ class FollowWorker:
             with contextlib.closing(history.HistoryStore.open(self._history_file(git))) as store:
                 try:
                     known = history.refresh(git, store, history_files()).history
-                    store_freshness(file, snapshot, known.beneath(self._folder_in(git)), store)
+                    store_freshness(file, snapshot, known.beneath(self._folder_in(git)), store, git)
                 except GitError as error:
                     problems.append(f"history cannot be read: {error}")
                     store_freshness(file, snapshot, history.without_git(), None)

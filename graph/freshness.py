@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -96,17 +96,12 @@ class NodeFacts:
     def of(history: History, paths: Sequence[str], nodes: NodeHistories) -> NodeFacts:
         """From the history of one repository's nodes."""
         positions = history.positions_of(nodes.last)
-        signatures = history.positions_of(nodes.signature)
-        known = (signatures >= 0) & (signatures < BEYOND)
-        edited = signatures == WORK_TREE_POSITION
         count = len(nodes)
         return NodeFacts(
             times=history.times_of(positions),
             positions=positions,
             clocks=np.full(count, history.clock, np.int64),
-            # An uncommitted signature is newer than any commit, HEAD's included.
-            signature_times=np.where(known, history.times_of(signatures), NEVER)
-            + np.where(edited, history.clock + 1, 0),
+            signature_times=_signature_times(history, history.positions_of(nodes.signature)),
             fixes=nodes.fixes,
             flags=history.commits.flags[np.maximum(nodes.last, 0)],
             sources=history.sources_of(paths, positions),
@@ -284,6 +279,30 @@ def classify(
     classes[facts.unreadable] = Freshness.STALE_WITH_RISK
     flags = _behind(facts, edges, limits)
     return Classified(classes, flags, facts, edges, limits, ages, referenced, moved_on)
+
+
+def suspects(facts: NodeFacts, edges: GraphEdges, thresholds: Thresholds | None = None) -> Ints:
+    """The nodes whose signature's time decides whether an old node is at risk: worth looking at closely."""
+    limits = thresholds or Thresholds()
+    sources, targets = edges.among(DEPENDING_KINDS, limits.confidence)
+    old = _old(facts, np.maximum(facts.clocks - facts.times, 0), limits)
+    found: Ints = np.unique(targets[_after(facts, sources, targets) & old[sources]])
+    return found
+
+
+def with_signatures(facts: NodeFacts, history: History, nodes: Ints, numbers: Ints) -> NodeFacts:
+    """The facts with other last changes of some nodes' signatures: those that closer looks have found."""
+    times = facts.signature_times.copy()
+    times[nodes] = _signature_times(history, history.positions_of(numbers))
+    return replace(facts, signature_times=times)
+
+
+def _signature_times(history: History, positions: Ints) -> Longs:
+    known = (positions >= 0) & (positions < BEYOND)
+    times: Longs = np.where(known, history.times_of(positions), NEVER)
+    # An uncommitted signature is newer than any commit, HEAD's included.
+    times[positions == WORK_TREE_POSITION] = history.clock + 1
+    return times
 
 
 def _unknown(facts: NodeFacts) -> Bools:

@@ -253,8 +253,8 @@ def _load(
         NOTHING_KNOWN,
         _foreign_folders(git),
         selection,
-        view.version,
-        positions_by_number(chain, len(columns.times) - 1),
+        version=view.version,
+        _positions=positions_by_number(chain, len(columns.times) - 1),
     )
 
 

@@ -21,7 +21,7 @@ from ctxsearch.graph.attribution import FileLines, Ints
 from ctxsearch.graph.node_history import CommitColumns, CommitFlag
 from ctxsearch.graph.patches import Change, Commit, Patch
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 _HEAD_LAYER, _WORK_TREE_LAYER = 0, 1
 _BATCH = 500  # parameters per statement; SQLite's smallest limit is 999
 
@@ -43,6 +43,10 @@ CREATE TABLE patches (
 CREATE INDEX patches_commit ON patches (commit_n);
 CREATE INDEX patches_path ON patches (path_n);
 CREATE INDEX patches_source ON patches (source_n) WHERE source_n IS NOT NULL;
+CREATE TABLE signatures (
+    commit_n INTEGER NOT NULL, path BLOB NOT NULL, name TEXT NOT NULL, verdict INTEGER,
+    PRIMARY KEY (commit_n, path, name)
+) WITHOUT ROWID;
 CREATE TABLE views (
     n INTEGER PRIMARY KEY, git_dir BLOB NOT NULL UNIQUE, head TEXT NOT NULL, chain BLOB NOT NULL,
     horizon TEXT NOT NULL, visible INTEGER NOT NULL, is_cut INTEGER NOT NULL, ignored TEXT NOT NULL,
@@ -241,6 +245,20 @@ class HistoryStore:
             )
         return touched
 
+    # signatures
+
+    def signature_verdict(self, commit: int, path: str, name: str) -> tuple[bool | None] | None:
+        """What was kept for it, in a tuple; None when nothing was."""
+        row = self._db.execute(
+            "SELECT verdict FROM signatures WHERE commit_n = ? AND path = ? AND name = ?",
+            (commit, _bytes(path), name),
+        ).fetchone()
+        return None if row is None else (None if row[0] is None else bool(row[0]),)
+
+    def keep_signature_verdict(self, commit: int, path: str, name: str, verdict: bool | None) -> None:
+        """Whether a commit changed the signature of a name in a file; None when it brought the name there."""
+        self._db.execute("INSERT OR REPLACE INTO signatures VALUES (?, ?, ?, ?)", (commit, _bytes(path), name, verdict))
+
     # views and lines
 
     def view(self, git_dir: Path) -> View | None:
@@ -436,4 +454,8 @@ def _batches(numbers: Sequence[int]) -> Iterator[Sequence[int]]:
 
 
 def _path_bytes(path: Path) -> bytes:
-    return str(path).encode("utf-8", "surrogateescape")
+    return _bytes(str(path))
+
+
+def _bytes(path: str) -> bytes:
+    return path.encode("utf-8", "surrogateescape")

@@ -133,6 +133,7 @@ class History:
     default: FileLines = NOTHING_KNOWN
     foreign: tuple[str, ...] = ()  # folders that are repositories of their own, ending in '/'
     selection: Selection = EVERYTHING  # files that are not selected have no history here
+    folder: str = ""  # where paths begin in the work tree, ending in '/'; '' is its root
     version: int = -1  # of the stored lines that this was read from
     _positions: Ints = field(default_factory=lambda: np.empty(0, np.int32), repr=False)
 
@@ -169,7 +170,7 @@ class History:
         prefix = folder.rstrip("/") + "/"
         files = {path.removeprefix(prefix): file for path, file in self.files.items() if path.startswith(prefix)}
         foreign = tuple(path.removeprefix(prefix) for path in self.foreign if path.startswith(prefix))
-        return replace(self, files=files, foreign=foreign)
+        return replace(self, files=files, foreign=foreign, folder=self.folder + prefix)
 
     def _covers(self, path: str) -> bool:
         return self.selection.holds(path) and not path.startswith(self.foreign)

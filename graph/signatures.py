@@ -1,0 +1,164 @@
+"""Did a commit that touched a signature's lines change the signature? By its text before and after.
+
+Lines alone cannot tell: a comment, a reformatting, or the body of a one-line function touches them too. The parser
+comes in as an argument, since this room knows none; what it says of a commit never changes and is remembered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ctxsearch.graph.attribution import UNATTRIBUTED, Ints
+from ctxsearch.graph.git import Git
+from ctxsearch.graph.history_store import HistoryStore
+from ctxsearch.graph.node_history import WORK_TREE, History
+from ctxsearch.graph.patches import Change
+
+SignatureReader = Callable[[str, bytes], Mapping[str, str]]  # path, source -> signature by name within the file
+
+BLOBS_PER_CALL = 200
+
+
+@dataclass(frozen=True, slots=True)
+class SignedNode:
+    """A node, named as the reader names it, with the lines of its signature (1-based inclusive)."""
+
+    path: str
+    name: str
+    first_line: int
+    last_line: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """One commit's version of a file, and the version before it; paths from the work tree's root."""
+
+    commit: int
+    path: str
+    path_before: str | None  # None: the commit created the file
+
+
+def last_changes(
+    git: Git, store: HistoryStore, history: History, nodes: Sequence[SignedNode], read: SignatureReader
+) -> Ints:
+    """Per node the number of the newest commit within the horizon that changed what its signature says.
+
+    UNATTRIBUTED when none did. A commit that brought the name into the file changed nothing that anybody could have
+    relied on under it, and ends the search. What the work tree changes is compared with HEAD and not remembered.
+    """
+    found = np.full(len(nodes), UNATTRIBUTED, np.int32)
+    open_questions = {row: _steps(store, history, node) for row, node in enumerate(nodes)}
+    while open_questions:
+        asked = {row: step for row, steps in open_questions.items() if (step := next(steps, None)) is not None}
+        open_questions = {row: open_questions[row] for row in asked}
+        for row, verdict in _verdicts(git, store, history, nodes, asked, read).items():
+            if verdict is None or verdict:
+                del open_questions[row]
+            if verdict:
+                found[row] = asked[row].commit
+    return found
+
+
+def _steps(store: HistoryStore, history: History, node: SignedNode) -> Iterator[_Step]:
+    """The commits that touched the signature's lines, newest first, with the file's name at each."""
+    lines = history.files.get(node.path)
+    if lines is None:
+        return
+    touches = lines.touches
+    hit = touches[(touches[:, 1] <= node.last_line) & (touches[:, 2] >= node.first_line), 0]
+    positions = history.positions_of(hit)
+    touching = set(hit[positions < len(history.chain)].tolist())
+    full_path = history.folder + node.path
+    if WORK_TREE in touching:
+        yield _Step(WORK_TREE, full_path, full_path)
+    places = np.full(len(history.commits.times), -1, np.int32)
+    places[history.chain] = np.arange(len(history.chain))
+    path = full_path.encode("utf-8", "surrogateescape")
+    for stored in store.patches_of([path], places):
+        if stored.patch.path != path:
+            continue
+        before = stored.patch.source or path
+        created = stored.patch.change is Change.ADDED
+        if stored.commit in touching:
+            yield _Step(stored.commit, _text(path), None if created else _text(before))
+        if created:
+            return
+        path = before
+
+
+def _verdicts(
+    git: Git,
+    store: HistoryStore,
+    history: History,
+    nodes: Sequence[SignedNode],
+    asked: Mapping[int, _Step],
+    read: SignatureReader,
+) -> dict[int, bool | None]:
+    """Per row: True changed, False did not, None the name was not there before."""
+    verdicts: dict[int, bool | None] = {}
+    unknown: dict[int, _Step] = {}
+    for row, step in asked.items():
+        if step.path_before is None:
+            verdicts[row] = None
+        elif step.commit != WORK_TREE and (kept := store.signature_verdict(step.commit, step.path, nodes[row].name)):
+            verdicts[row] = kept[0]
+        else:
+            unknown[row] = step
+    signatures = _signatures(git, store, history, unknown.values(), read)
+    with store.transaction():
+        for row, step in unknown.items():
+            before, after = signatures[step]
+            name = nodes[row].name
+            verdict = None if name not in before else before[name] != after.get(name)
+            verdicts[row] = verdict
+            if step.commit != WORK_TREE:
+                store.keep_signature_verdict(step.commit, step.path, name, verdict)
+    return verdicts
+
+
+def _signatures(
+    git: Git, store: HistoryStore, history: History, steps: Iterable[_Step], read: SignatureReader
+) -> dict[_Step, tuple[Mapping[str, str], Mapping[str, str]]]:
+    """The signatures of each step's file before and after; every version is read once."""
+    wanted: dict[_Step, tuple[str, str]] = {}
+    for step in sorted(set(steps), key=lambda step: (step.path, step.commit)):
+        before = f"{step.path_before}"
+        if step.commit == WORK_TREE:
+            wanted[step] = (f"{history.head}:{before}", "")
+        else:
+            id_ = store.commit(step.commit)[0].id
+            wanted[step] = (f"{id_}^1:{before}", f"{id_}:{step.path}")
+    names = sorted({name for pair in wanted.values() for name in pair if name})
+    versions = {name: read(name.partition(":")[2], blob) for name, blob in _blobs(git, names)}
+    for step in wanted:
+        if step.commit == WORK_TREE:
+            file = git.work_tree / step.path
+            versions[step.path] = read(step.path, file.read_bytes()) if file.is_file() else {}
+    return {
+        step: (versions.get(before, {}), versions.get(after or step.path, {}))
+        for step, (before, after) in wanted.items()
+    }
+
+
+def _blobs(git: Git, names: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+    """The contents of `commit:path` names; those that do not exist, or cannot be asked for, are left out."""
+    names = [name for name in names if "\n" not in name]
+    for begin in range(0, len(names), BLOBS_PER_CALL):
+        batch = names[begin : begin + BLOBS_PER_CALL]
+        request = "".join(f"{name}\n" for name in batch).encode("utf-8", "surrogateescape")
+        answer, at = git.run("cat-file", "--batch", input=request), 0
+        for name in batch:
+            header_end = answer.index(b"\n", at)
+            header = answer[at:header_end].rsplit(b" ", 2)
+            at = header_end + 1
+            if header[-1] != b"missing":
+                size = int(header[-1])
+                yield name, answer[at : at + size]
+                at += size + 1
+
+
+def _text(path: bytes) -> str:
+    return path.decode("utf-8", "surrogateescape")
