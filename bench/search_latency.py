@@ -9,7 +9,6 @@ names of the corpus itself, mixed.
 from __future__ import annotations
 
 import argparse
-import enum
 import random
 import tempfile
 import time
@@ -21,34 +20,20 @@ import numpy as np
 import tantivy
 from ast_corpus import SourceFile, parse_files, write_catalog
 
+from ctxsearch.daemon.freshness import NO_HISTORY
+from ctxsearch.daemon.snapshot import Texts
 from ctxsearch.graph.catalog import Catalog
 from ctxsearch.graph.graph import CodeGraph
-from ctxsearch.graph.model import NodeId, NodeKind
+from ctxsearch.graph.model import NodeKind
 from ctxsearch.search.embed import bundled_embedder
 from ctxsearch.search.identifiers import words
-from ctxsearch.search.lexical import TantivyReader
-from ctxsearch.search.ports import FreshnessFact
+from ctxsearch.search.lexical import TantivyIndex, TantivyReader
+from ctxsearch.search.ports import Corpus
 from ctxsearch.search.query import Content, Expansion, ExpansionKind, Mode, SearchQuery
-from ctxsearch.search.semantic import MatrixReader
+from ctxsearch.search.semantic import LanceIndex, MatrixReader
 from ctxsearch.search.service import ContextSearchService
-from ctxsearch.search.stores import IndexStores, pinned_corpus
-from ctxsearch.search.texts import CatalogTexts
 
 Item = TypeVar("Item")
-
-
-class _Age(enum.IntEnum):
-    ACCEPTABLE = 2
-
-
-class _NoHistory:
-    """Every node Acceptable, as in a repository without git."""
-
-    def fact(self, node_id: NodeId) -> FreshnessFact:  # noqa: ARG002
-        return FreshnessFact(_Age.ACCEPTABLE, 0.9)
-
-    def below(self, floor: enum.IntEnum) -> frozenset[NodeId]:  # noqa: ARG002
-        return frozenset()
 
 
 def measure(name: str, run: Callable[[Item], object], items: Sequence[Item], repeat: int) -> float:
@@ -128,28 +113,36 @@ def main() -> None:
         base = Path(directory)
         catalog = Catalog.open(base / "catalog.db")
         write_catalog(catalog, files)
-        stores = IndexStores(base, bundled_embedder())
-        with catalog.read() as snapshot:
+        indexes = (TantivyIndex(base / "text"), LanceIndex(base / "vectors", bundled_embedder()))
+        pinned = catalog.pin()
+        with pinned.use() as snapshot:
             documents = list(snapshot.documents())
-            generation = snapshot.generation
-            print("build")
-            for name, index in stores._indexes():
-                started = time.perf_counter()
-                index.rebuild(generation, documents)
-                print(f"  {name:44} {time.perf_counter() - started:7.1f} s")
-            stores.heal(snapshot)
-            graph = CodeGraph.build(snapshot.load_nodes(), snapshot.load_edges(), generation)
+            graph = CodeGraph.build(snapshot.load_nodes(), snapshot.load_edges(), snapshot.generation)
+        print("build")
+        for index in indexes:
+            started = time.perf_counter()
+            index.rebuild(graph.generation, documents)
+            print(f"  {type(index).__name__:44} {time.perf_counter() - started:7.1f} s")
         print(f"  {graph.edge_count} call edges")
-        texts = CatalogTexts(catalog, options.source[0].parent)
         started = time.perf_counter()
-        corpus = pinned_corpus("corpus", graph, stores, texts, _NoHistory())
+        corpus = Corpus(
+            repository="corpus",
+            generation=graph.generation,
+            nodes=graph,
+            freshness=NO_HISTORY,
+            texts=Texts(options.source[0].parent, pinned),
+            full_text=indexes[0].reader(),
+            vectors=indexes[1].reader(),
+            graph=graph,
+        )
         print(f"  {'load vectors':44} {time.perf_counter() - started:7.1f} s")
         service = ContextSearchService(bundled_embedder())
         service.publish(corpus)
         report(service, queries, options.repeat, corpus.full_text, corpus.vectors)
-        update_times(stores, dict(documents), generation)
+        update_times(indexes, dict(documents), graph.generation)
         service.close()
-        stores.close()
+        for index in indexes:
+            index.close()
         catalog.close()
 
 
@@ -176,16 +169,16 @@ def report(service: ContextSearchService, queries: list[str], repeat: int, text:
     print(f"  hybrid with expansion / (bare tantivy + bare scan) = {hybrid / (keyword_floor + scan_floor):.2f}")
 
 
-def update_times(stores: IndexStores, documents: dict[str, Any], generation: int) -> None:
+def update_times(indexes: tuple[TantivyIndex, LanceIndex], documents: dict[str, Any], generation: int) -> None:
     """One changed file, until readers of every index see it."""
     print("one changed file, until every index's reader has it")
     paths = [path for path, nodes in documents.items() if 10 <= len(nodes) <= 40][:20]
     times = []
     for number, path in enumerate(paths, start=1):
         started = time.perf_counter()
-        for _, index in stores._indexes():
+        for index in indexes:
             index.apply(generation + number, {path: documents[path]}, [])
-        stores.readers()
+            index.reader()
         times.append((time.perf_counter() - started) * 1e3)
     times.sort()
     print(f"  {len(paths)} files: p50 {times[len(times) // 2]:.0f} ms, worst {times[-1]:.0f} ms")

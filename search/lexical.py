@@ -121,7 +121,8 @@ class TantivyIndex:
         with self._lock:
             writer = self._open_writer()
             for node_id in ids:
-                writer.delete_documents_by_term("id", int(node_id, 16))
+                query = tantivy.Query.term_query(self._schema, "id", int(node_id, 16), "basic")
+                writer.delete_documents_by_query(query)
             writer.commit()
 
     def close(self) -> None:

@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from ctxsearch.graph.freshness import Freshness
 from ctxsearch.graph.graph import Traversal
 from ctxsearch.graph.model import CodeNode, NodeDocument, NodeId
 from ctxsearch.graph.walk import Limits
@@ -196,7 +197,7 @@ class NodeLookup(Protocol):
 class FreshnessFact(NamedTuple):
     """What is known about a node's age, and what it costs in ranking."""
 
-    freshness: enum.IntEnum  # a higher member is fresher
+    freshness: Freshness
     penalty: float  # the factor on the score, 0..1
     commit_id: str = ""  # of the last change; "" unknown
     commit_time: int = 0  # seconds since the epoch; 0 unknown
@@ -207,11 +208,11 @@ class FreshnessFact(NamedTuple):
 class FreshnessLookup(Protocol):
     """Ids to freshness. Computed before the search: answering is a look-up."""
 
-    def fact(self, node_id: NodeId) -> FreshnessFact:
+    def fact(self, node_id: NodeId, /) -> FreshnessFact:
         """The class and the facts behind it."""
         ...
 
-    def below(self, floor: enum.IntEnum) -> frozenset[NodeId]:
+    def below(self, floor: Freshness, /) -> frozenset[NodeId]:
         """All nodes whose class is lower than the floor."""
         ...
 

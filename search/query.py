@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
+from ctxsearch.graph.freshness import Freshness
 from ctxsearch.search.errors import InvalidArgument
 from ctxsearch.search.scope import EVERYTHING, Scope
 
@@ -103,7 +104,7 @@ class SearchQuery:
     weights: Weights = field(default_factory=Weights)
     expansion: Expansion | None = None
     scope: Scope = EVERYTHING
-    freshness_floor: enum.IntEnum | None = None  # None: nothing is filtered
+    freshness_floor: Freshness | None = None  # None, like the lowest class: nothing is filtered
     k: int = DEFAULT_K
     min_score: float = 0.0
     content: Content = Content.SNIPPET
@@ -159,6 +160,8 @@ class SearchQuery:
     def _check_enums(self) -> None:
         _check_member("mode", self.mode, Mode)
         _check_member("content", self.content, Content)
+        if self.freshness_floor is not None:
+            _check_member("freshness_floor", self.freshness_floor, Freshness)
         if self.expansion is not None and not isinstance(self.expansion, Expansion):
             raise InvalidArgument("expansion", self.expansion, "an Expansion or None")
         if not isinstance(self.scope, Scope):

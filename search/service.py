@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from ctxsearch.graph.freshness import Freshness
 from ctxsearch.graph.model import CodeNode, NodeId
 from ctxsearch.search.errors import FailedPrecondition, NotFound, SearchError, Unavailable
 from ctxsearch.search.expansion import SEEDS, expand, expansion_order
@@ -169,8 +170,9 @@ class ContextSearchService:
         for dimension in self._dimensions(corpora):
             query.check_dimension(dimension)
         floor = query.freshness_floor
+        filters = floor is not None and floor > min(Freshness)
         selections = tuple(
-            Selection(query.scope, corpus.freshness.below(floor) if floor is not None else frozenset())
+            Selection(query.scope, corpus.freshness.below(floor) if filters and floor is not None else frozenset())
             for corpus in corpora
         )
         return _Run(query, corpora, selections)

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from search_project import Age, Project
+from search_project import Project
 
+from ctxsearch.graph.freshness import Freshness
 from ctxsearch.search.embed import bundled_embedder
 from ctxsearch.search.ports import Corpus
 from ctxsearch.search.service import ContextSearchService
@@ -89,7 +90,9 @@ def test_parse_amount():
 @pytest.fixture(scope="session")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
     base = Path(tmp_path_factory.mktemp("project"))
-    made = Project(base / "work", base / "state", ages={"old_backup": Age.STALE_WITH_RISK, "read_all": Age.STALE})
+    made = Project(
+        base / "work", base / "state", ages={"old_backup": Freshness.STALE_WITH_RISK, "read_all": Freshness.STALE}
+    )
     made.write(SOURCES)
     yield made
     made.close()

@@ -7,45 +7,48 @@ keeps these tests independent of the real one.
 from __future__ import annotations
 
 import ast
-import enum
 import hashlib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ctxsearch.daemon.snapshot import Texts
+from ctxsearch.daemon.worker import caught_up
 from ctxsearch.graph.catalog import Catalog
+from ctxsearch.graph.freshness import PENALTY, Freshness
 from ctxsearch.graph.graph import CodeGraph
-from ctxsearch.graph.model import CodeNode, Edge, EdgeKind, NodeFlag, NodeId, NodeKind, Rule, node_id
+from ctxsearch.graph.model import (
+    CodeNode,
+    Edge,
+    EdgeKind,
+    NodeDocument,
+    NodeFlag,
+    NodeId,
+    NodeKind,
+    Rule,
+    node_id,
+)
 from ctxsearch.graph.records import FileGraph, FileRecord, NodeRecord
+from ctxsearch.indexer.files import content_hash
 from ctxsearch.search.embed import bundled_embedder
+from ctxsearch.search.lexical import TantivyIndex
 from ctxsearch.search.ports import Corpus, Embedder, FreshnessFact
-from ctxsearch.search.stores import IndexStores, pinned_corpus
-from ctxsearch.search.texts import CatalogTexts
+from ctxsearch.search.semantic import LanceIndex
 
-
-class Age(enum.IntEnum):
-    """Stands for the freshness classes, in their order."""
-
-    STALE_WITH_RISK = 0
-    STALE = 1
-    ACCEPTABLE = 2
-    FRESH = 3
-
-
-PENALTIES = {Age.FRESH: 1.0, Age.ACCEPTABLE: 0.9, Age.STALE: 0.7, Age.STALE_WITH_RISK: 0.5}
+Documents = Iterator[tuple[str, Sequence[NodeDocument]]]
 
 
 @dataclass(frozen=True)
 class Ages:
-    """Freshness by node, FRESH where nothing is said."""
+    """Freshness by node as a test chooses it, FRESH where it says nothing."""
 
-    ages: dict[NodeId, Age] = field(default_factory=dict)
+    ages: dict[NodeId, Freshness] = field(default_factory=dict)
 
-    def fact(self, node_id: NodeId) -> FreshnessFact:
-        age = self.ages.get(node_id, Age.FRESH)
-        return FreshnessFact(age, PENALTIES[age], "c0ffee", 1_700_000_000, "git")
+    def fact(self, node_id: NodeId, /) -> FreshnessFact:
+        age = self.ages.get(node_id, Freshness.FRESH)
+        return FreshnessFact(age, PENALTY[age], "c0ffee", 1_700_000_000, "git")
 
-    def below(self, floor: enum.IntEnum) -> frozenset[NodeId]:
+    def below(self, floor: Freshness, /) -> frozenset[NodeId]:
         return frozenset(one for one, age in self.ages.items() if age < floor)
 
 
@@ -57,17 +60,34 @@ class Project:
     state: Path
     name: str = "app"
     embedder: Embedder | None = field(default_factory=bundled_embedder)
-    ages: dict[str, Age] = field(default_factory=dict)  # by function name
+    ages: dict[str, Freshness] = field(default_factory=dict)  # by function name
 
     def __post_init__(self) -> None:
         self.root.mkdir(parents=True, exist_ok=True)
         self.state.mkdir(parents=True, exist_ok=True)
         self.catalog = Catalog.open(self.state / "catalog.db")
         self.sources: dict[str, str] = {}
-        self.stores = self.open_stores()
+        self.open_indexes()
 
-    def open_stores(self) -> IndexStores:
-        return IndexStores(self.state, self.embedder)
+    def open_indexes(self) -> None:
+        """As after a start of the process: one that cannot be read is removed and made again."""
+        self.full_text: TantivyIndex | None = None
+        self.vectors: LanceIndex | None = None
+
+    def catch_up(self) -> list[str]:
+        """Bring the indexes to the catalog's generation; what had to be thrown away."""
+        problems: list[str] = []
+        text = self.state / "text"
+        self.full_text = caught_up(
+            self.full_text, lambda: TantivyIndex(text), text, self.catalog, problems, _everything
+        )
+        embedder = self.embedder
+        if embedder is not None:
+            vectors = self.state / "vectors"
+            self.vectors = caught_up(
+                self.vectors, lambda: LanceIndex(vectors, embedder), vectors, self.catalog, problems, _everything
+            )
+        return problems
 
     def write(self, sources: dict[str, str], removed: Collection[str] = ()) -> int:
         """Change files on disk and commit a generation of the catalog; the indexes do not follow yet."""
@@ -90,14 +110,26 @@ class Project:
 
     def heal(self) -> Corpus:
         """Bring the indexes to the catalog's generation and pin everything."""
-        with self.catalog.read() as snapshot:
-            self.stores.heal(snapshot)
+        self.catch_up()
+        pinned = self.catalog.pin()
+        with pinned.use() as snapshot:
             graph = CodeGraph.build(snapshot.load_nodes(), snapshot.load_edges(), snapshot.generation)
-        return self.corpus(graph)
-
-    def corpus(self, graph: CodeGraph) -> Corpus:
         ages = {node.id: self.ages[node.name] for node in graph.nodes() if node.name in self.ages}
-        return pinned_corpus(self.name, graph, self.stores, CatalogTexts(self.catalog, self.root), Ages(ages))
+        assert self.full_text is not None
+        full_text = self.full_text.reader()
+        vectors = self.vectors.reader() if self.vectors is not None else None
+        assert full_text.generation == graph.generation
+        assert vectors is None or vectors.generation == graph.generation
+        return Corpus(
+            repository=self.name,
+            generation=graph.generation,
+            nodes=graph,
+            freshness=Ages(ages),
+            texts=Texts(self.root, pinned),
+            full_text=full_text,
+            vectors=vectors,
+            graph=graph,
+        )
 
     def index(self, sources: dict[str, str], removed: Collection[str] = ()) -> Corpus:
         self.write(sources, removed)
@@ -111,14 +143,19 @@ class Project:
         return found[0]
 
     def close(self) -> None:
-        self.stores.close()
+        for index in (self.full_text, self.vectors):
+            if index is not None:
+                index.close()
         self.catalog.close()
+
+
+def _everything(documents: Documents, _total: int) -> Documents:
+    return documents
 
 
 def _record(root: Path, path: str, text: str) -> FileRecord:
     stat = (root / path).stat()
-    digest = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
-    return FileRecord(path, "python", stat.st_size, stat.st_mtime_ns, stat.st_ino, digest)
+    return FileRecord(path, "python", stat.st_size, stat.st_mtime_ns, stat.st_ino, content_hash(text.encode()))
 
 
 def _graphs(sources: dict[str, str]) -> dict[str, FileGraph]:

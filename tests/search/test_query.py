@@ -35,12 +35,8 @@ def test_defaults_are_those_of_the_contract() -> None:
     query = SearchQuery(text="x")
     assert (query.mode, query.k, query.min_score, query.content) == (Mode.HYBRID, 20, 0.0, Content.SNIPPET)
     assert query.signal_weights() == {Signal.BM25: 1.0, Signal.SEMANTIC: 0.8, Signal.FUZZY: 0.0}
-    assert (query.freshness_floor, query.max_tokens, query.min_generation, query.max_wait) == (
-        None,
-        None,
-        None,
-        0,
-    )
+    assert query.freshness_floor is None
+    assert (query.max_tokens, query.min_generation, query.max_wait) == (None, None, 0)
     assert not query.explain
 
 
@@ -139,6 +135,7 @@ def test_text_is_limited_in_bytes_not_characters() -> None:
     [
         ("mode", {"mode": "HYBRID"}),
         ("content", {"content": "ALL"}),
+        ("freshness_floor", {"freshness_floor": 3}),
         ("expansion", {"expansion": "callers"}),
         ("scope", {"scope": "src"}),
         ("weights", {"weights": {"bm25": 1}}),

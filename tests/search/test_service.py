@@ -10,8 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from search_project import PENALTIES, Age, Ages, Project
+from search_project import Project
 
+from ctxsearch.graph.freshness import PENALTY, Freshness
 from ctxsearch.graph.model import CodeNode, NodeId, NodeKind
 from ctxsearch.search.embed import bundled_embedder
 from ctxsearch.search.errors import FailedPrecondition, InvalidArgument, NotFound, Unavailable
@@ -236,22 +237,22 @@ def test_scope_is_checked_once_more_after_the_merge(project: Project, corpus: Co
 
 
 @pytest.mark.parametrize("mode", [Mode.HYBRID, Mode.KEYWORD, Mode.SEMANTIC])
-@pytest.mark.parametrize("floor", list(Age))
-def test_the_freshness_floor_holds_in_every_mode(service: ContextSearchService, mode: Mode, floor: Age) -> None:
+@pytest.mark.parametrize("floor", list(Freshness))
+def test_the_freshness_floor_holds_in_every_mode(service: ContextSearchService, mode: Mode, floor: Freshness) -> None:
     response = service.search(SearchQuery(text="copy database stream record", mode=mode, freshness_floor=floor))
     assert all(one.freshness.freshness >= floor for one in response.results)
-    assert ("old_backup" in names(response)) is (floor <= Age.STALE_WITH_RISK)
+    assert ("old_backup" in names(response)) is (floor <= Freshness.STALE_WITH_RISK)
 
 
 def test_the_page_is_full_although_most_matches_are_below_the_floor(tmp_path: Path) -> None:
     functions = "\n\n".join(f'def worker_{n:03d}():\n    """Common words here."""\n    return {n}' for n in range(150))
-    ages = {f"worker_{n:03d}": Age.STALE for n in range(145)}
+    ages = {f"worker_{n:03d}": Freshness.STALE for n in range(145)}
     project = Project(tmp_path / "work", tmp_path / "state", ages=ages)
     service = ContextSearchService(bundled_embedder())
     service.publish(project.index({"pool.py": functions}))
     for mode in (Mode.KEYWORD, Mode.SEMANTIC, Mode.HYBRID):
         scope = Scope(kinds=(NodeKind.FUNCTION,))
-        query = SearchQuery(text="common words", mode=mode, freshness_floor=Age.FRESH, k=5, scope=scope)
+        query = SearchQuery(text="common words", mode=mode, freshness_floor=Freshness.FRESH, k=5, scope=scope)
         assert sorted(names(service.search(query))) == [f"worker_{n:03d}" for n in range(145, 150)]
     service.close()
     project.close()
@@ -261,7 +262,7 @@ def test_the_floor_is_checked_once_more_after_the_merge(project: Project, corpus
     sloppy = Fixed(project.id_of("old_backup"), project.id_of("save_record"))
     service = ContextSearchService(bundled_embedder())
     service.publish(dataclasses.replace(corpus, full_text=sloppy))
-    response = service.search(SearchQuery(text="x", mode=Mode.KEYWORD, freshness_floor=Age.STALE))
+    response = service.search(SearchQuery(text="x", mode=Mode.KEYWORD, freshness_floor=Freshness.STALE))
     assert names(response) == ["save_record"]
     assert response.dropped_by_floor == 1
     service.close()
@@ -270,7 +271,7 @@ def test_the_floor_is_checked_once_more_after_the_merge(project: Project, corpus
 def test_penalties_are_applied_and_shown(service: ContextSearchService) -> None:
     response = service.search(SearchQuery(text="database", mode=Mode.KEYWORD))
     stale = result(response, "old_backup")
-    assert stale.freshness.penalty == PENALTIES[Age.STALE_WITH_RISK]
+    assert stale.freshness.penalty == PENALTY[Freshness.STALE_WITH_RISK]
     assert stale.score == pytest.approx(stale.signal(Signal.BM25).contribution * 0.5)
     assert (stale.freshness.commit_id, stale.freshness.commit_time, stale.freshness.source) == (
         "c0ffee",
@@ -365,7 +366,9 @@ def test_expansion_obeys_scope_and_floor_and_counts_what_it_refused(corpus: Corp
     scoped = service.search(SearchQuery(text="x", mode=Mode.KEYWORD, expansion=expansion, scope=scope))
     assert sorted(names(scoped)) == ["old_backup", "save_record"]
     assert scoped.dropped_by_scope == 2
-    fresh = service.search(SearchQuery(text="x", mode=Mode.KEYWORD, expansion=expansion, freshness_floor=Age.STALE))
+    fresh = service.search(
+        SearchQuery(text="x", mode=Mode.KEYWORD, expansion=expansion, freshness_floor=Freshness.STALE)
+    )
     assert sorted(names(fresh)) == ["cancel_order", "place_order", "save_record"]
     assert fresh.dropped_by_floor == 1
     service.close()
@@ -469,7 +472,7 @@ def test_explain_changes_nothing_and_tells_everything(service: ContextSearchServ
         text="price",
         expansion=Expansion(ExpansionKind.CALLERS),
         scope=Scope(paths=("shop",)),
-        freshness_floor=Age.STALE,
+        freshness_floor=Freshness.STALE,
     )
     plain = service.search(query)
     told = service.search(dataclasses.replace(query, explain=True))
@@ -635,7 +638,9 @@ def test_an_empty_answer_says_what_was_searched_and_suggests_names(service: Cont
 
 def test_guidance_counts_what_the_floor_and_min_score_left_out(service: ContextSearchService) -> None:
     floor = service.search(
-        SearchQuery(text="tape", mode=Mode.KEYWORD, freshness_floor=Age.FRESH, scope=Scope(kinds=(NodeKind.FUNCTION,)))
+        SearchQuery(
+            text="tape", mode=Mode.KEYWORD, freshness_floor=Freshness.FRESH, scope=Scope(kinds=(NodeKind.FUNCTION,))
+        )
     )
     assert floor.guidance is not None
     assert floor.guidance.below_floor == 1
@@ -777,9 +782,3 @@ def test_a_search_keeps_its_corpus_while_a_newer_one_is_published(tmp_path: Path
             assert names(service.search(SearchQuery(text="thing", mode=mode, scope=scope))) == [expected]
         service.close()
     project.close()
-
-
-def test_ages_stand_in_for_the_freshness_port() -> None:
-    ages = Ages({NodeId("a"): Age.STALE})
-    assert ages.below(Age.FRESH) == {"a"}
-    assert ages.fact(NodeId("b")).penalty == 1.0

@@ -1,0 +1,254 @@
+"""One contract for every full-text provider: tantivy, and a small fake that shows the port is enough to write one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from search_samples import by_path, document
+
+from ctxsearch.graph.model import NodeDocument, NodeId, NodeKind
+from ctxsearch.search.fuzzy import allowed_edits, edit_distance
+from ctxsearch.search.identifiers import whole_form, words
+from ctxsearch.search.lexical import TantivyIndex
+from ctxsearch.search.ports import SELECT_ALL, FullTextIndex, FullTextReader, Hit, Selection
+from ctxsearch.search.scope import Scope
+
+
+class PlainReader:
+    """Counts words in a dict."""
+
+    def __init__(self, generation: int, documents: dict[str, tuple[NodeDocument, ...]]) -> None:
+        self.generation = generation
+        self._documents = [one for own in documents.values() for one in own]
+
+    def search(self, text: str, selection: Selection, limit: int) -> list[Hit]:
+        wanted = set(words(text))
+        scored = []
+        for one in self._allowed(selection):
+            found = words(f"{one.node.name} {one.doc} {one.body}")
+            score = sum(found.count(word) for word in wanted) + 10 * (whole_form(text) == whole_form(one.node.name))
+            scored.append(Hit(one.node.id, float(score)))
+        return _best(scored, limit)
+
+    def fuzzy(self, text: str, selection: Selection, limit: int) -> list[Hit]:
+        form = whole_form(text)
+        scored = []
+        for one in self._allowed(selection):
+            edits = edit_distance(form, whole_form(one.node.name), allowed_edits(form))
+            scored.append(Hit(one.node.id, 0.0 if edits is None else 1.0 / (1 + edits)))
+        return _best(scored, limit)
+
+    def near_names(self, text: str, limit: int) -> list[str]:
+        names = {one.node.id: one.node.name for one in self._documents}
+        return sorted({names[hit.id] for hit in self.fuzzy(text, SELECT_ALL, limit)})
+
+    def count(self) -> int:
+        return len(self._documents)
+
+    def _allowed(self, selection: Selection) -> Iterable[NodeDocument]:
+        return (
+            one for one in self._documents if selection.scope.accepts(one.node) and one.node.id not in selection.denied
+        )
+
+
+def _best(hits: list[Hit], limit: int) -> list[Hit]:
+    return sorted((hit for hit in hits if hit.score > 0), key=lambda hit: (-hit.score, hit.id))[:limit]
+
+
+class PlainIndex:
+    """Keeps documents by path in memory."""
+
+    def __init__(self) -> None:
+        self._documents: dict[str, tuple[NodeDocument, ...]] = {}
+        self._generation = 0
+
+    @property
+    def generation(self) -> int:
+        return self._generation
+
+    def reader(self) -> FullTextReader:
+        return PlainReader(self._generation, dict(self._documents))
+
+    def apply(self, generation: int, replaced: Mapping[str, Sequence[NodeDocument]], removed: Sequence[str]) -> None:
+        kept = {path: own for path, own in self._documents.items() if path not in removed}
+        self._documents = {**kept, **{path: tuple(own) for path, own in replaced.items()}}
+        self._generation = generation
+
+    def rebuild(self, generation: int, documents: Iterable[tuple[str, Sequence[NodeDocument]]]) -> None:
+        self._documents = {path: tuple(own) for path, own in documents}
+        self._generation = generation
+
+    def discard(self, ids: Sequence[NodeId]) -> None:
+        self._documents = {
+            path: tuple(one for one in own if one.node.id not in ids) for path, own in self._documents.items()
+        }
+
+    def close(self) -> None:
+        pass
+
+
+Make = Callable[[], FullTextIndex]
+
+
+@pytest.fixture(params=["tantivy", "plain"])
+def index(request: pytest.FixtureRequest, tmp_path: Path) -> FullTextIndex:
+    return TantivyIndex(tmp_path) if request.param == "tantivy" else PlainIndex()
+
+
+def found(reader: FullTextReader, text: str, selection: Selection = SELECT_ALL, limit: int = 50) -> set[NodeId]:
+    return {hit.id for hit in reader.search(text, selection, limit)}
+
+
+APPLE = document("apple_pie", "def apple_pie():\n    return bake(apple)", path="food/pie.py")
+PEAR = document("pear_tart", "def pear_tart():\n    return bake(pear)", path="food/tart.py")
+LOG = document("write_log", "def write_log():\n    return bake", path="core/log.go", language="go")
+
+
+def test_it_satisfies_the_port(index: FullTextIndex) -> None:
+    assert isinstance(index, FullTextIndex)
+    assert isinstance(index.reader(), FullTextReader)
+
+
+def test_an_empty_index_is_at_generation_zero_and_finds_nothing(index: FullTextIndex) -> None:
+    reader = index.reader()
+    assert (index.generation, reader.generation, reader.count()) == (0, 0, 0)
+    assert reader.search("apple", SELECT_ALL, 10) == []
+    assert reader.fuzzy("apple", SELECT_ALL, 10) == []
+    assert reader.near_names("apple", 5) == []
+
+
+def test_what_was_applied_is_found_and_the_generation_is_carried(index: FullTextIndex) -> None:
+    index.apply(7, by_path(APPLE, PEAR), [])
+    reader = index.reader()
+    assert (index.generation, reader.generation, reader.count()) == (7, 7, 2)
+    assert found(reader, "apple") == {APPLE.node.id}
+    assert found(reader, "bake") == {APPLE.node.id, PEAR.node.id}
+
+
+def test_replacing_a_path_replaces_all_of_it(index: FullTextIndex) -> None:
+    index.apply(1, by_path(APPLE, PEAR), [])
+    cherry = document("cherry_pie", path="food/pie.py")
+    index.apply(2, by_path(cherry), [])
+    reader = index.reader()
+    assert found(reader, "apple") == set()
+    assert found(reader, "cherry") == {cherry.node.id}
+    assert reader.count() == 2
+
+
+def test_removing_a_path_removes_its_nodes(index: FullTextIndex) -> None:
+    index.apply(1, by_path(APPLE, PEAR), [])
+    index.apply(2, {}, ["food/pie.py", "never/there.py"])
+    assert index.reader().count() == 1
+    assert found(index.reader(), "apple") == set()
+
+
+def test_a_reader_is_pinned(index: FullTextIndex) -> None:
+    index.apply(1, by_path(APPLE), [])
+    before = index.reader()
+    index.apply(2, by_path(PEAR), ["food/pie.py"])
+    index.rebuild(3, [])
+    assert found(before, "apple") == {APPLE.node.id}
+    assert before.generation == 1
+    assert found(index.reader(), "apple") == set()
+
+
+def test_rebuild_starts_over(index: FullTextIndex) -> None:
+    index.apply(1, by_path(APPLE), [])
+    index.rebuild(5, sorted(by_path(PEAR).items()))
+    assert index.generation == 5
+    assert found(index.reader(), "apple pear") == {PEAR.node.id}
+
+
+def test_applying_the_same_again_changes_nothing(index: FullTextIndex) -> None:
+    index.apply(1, by_path(APPLE, PEAR), [])
+    first = index.reader().search("bake apple", SELECT_ALL, 10)
+    index.apply(1, by_path(APPLE, PEAR), [])
+    assert [hit.id for hit in index.reader().search("bake apple", SELECT_ALL, 10)] == [hit.id for hit in first]
+    assert index.reader().count() == 2
+
+
+def test_discarded_nodes_are_gone_and_the_generation_stays(index: FullTextIndex) -> None:
+    index.apply(4, by_path(APPLE, PEAR), [])
+    index.discard([APPLE.node.id])
+    assert found(index.reader(), "bake") == {PEAR.node.id}
+    assert index.generation == 4
+
+
+def test_scope_and_denied_ids_are_pushed_down(index: FullTextIndex) -> None:
+    index.apply(1, by_path(APPLE, PEAR, LOG), [])
+    reader = index.reader()
+    assert found(reader, "bake", Selection(Scope(paths=("food",)))) == {APPLE.node.id, PEAR.node.id}
+    assert found(reader, "bake", Selection(Scope(languages=("go",)))) == {LOG.node.id}
+    assert found(reader, "bake", Selection(Scope(exclude_languages=("go",)))) == {APPLE.node.id, PEAR.node.id}
+    assert found(reader, "bake", Selection(Scope(packages=("food.pie",)))) == {APPLE.node.id}
+    assert found(reader, "bake", Selection(Scope(kinds=(NodeKind.CLASS,)))) == set()
+    denied = Selection(denied=frozenset({APPLE.node.id}))
+    assert found(reader, "bake", denied) == {PEAR.node.id, LOG.node.id}
+    assert APPLE.node.id not in {hit.id for hit in reader.fuzzy("apple_pie", denied, 10)}
+
+
+def test_a_filter_never_makes_the_list_short(index: FullTextIndex) -> None:
+    many = [document(f"cake_{n:03d}", path=f"many/{n:03d}.py") for n in range(120)]
+    index.apply(1, by_path(*many), [])
+    allowed = {one.node.id for one in many[:3]}
+    denied = frozenset(one.node.id for one in many[3:])
+    assert found(index.reader(), "cake", Selection(denied=denied), limit=3) == allowed
+
+
+def test_the_limit_holds_and_no_id_comes_twice(index: FullTextIndex) -> None:
+    many = [document(f"cake_{n:03d}", path=f"many/{n:03d}.py") for n in range(30)]
+    index.apply(1, by_path(*many), [])
+    hits = index.reader().search("cake", SELECT_ALL, 10)
+    assert len(hits) == len({hit.id for hit in hits}) == 10
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    assert all(hit.score > 0 for hit in hits)
+
+
+def test_fuzzy_finds_names_with_typos_nearest_first(index: FullTextIndex) -> None:
+    near, nearer = document("kubernetes_x", path="a.py"), document("kubernetes", path="b.py")
+    index.apply(1, by_path(near, nearer, PEAR), [])
+    hits = index.reader().fuzzy("kuberntes", SELECT_ALL, 10)
+    assert hits[0].id == nearer.node.id
+    assert PEAR.node.id not in {hit.id for hit in hits}
+    assert "kubernetes" in index.reader().near_names("kuberntes", 3)
+
+
+def test_nodes_without_a_file_come_under_the_empty_path(index: FullTextIndex) -> None:
+    external = document("urlopen", path="", qualified="urllib.request.urlopen", kind=NodeKind.EXTERNAL)
+    package = document("food", path="food", qualified="food", kind=NodeKind.PACKAGE)
+    index.apply(1, {"": [external, package]}, [])
+    assert found(index.reader(), "urlopen") == {external.node.id}
+    index.apply(2, {}, [""])
+    assert index.reader().count() == 0
+
+
+WORDS = st.sampled_from(["apple", "pear", "cherry", "plum", "fig"])
+EDITS = st.lists(
+    st.tuples(st.sampled_from(["a.py", "b.py", "c.py"]), st.one_of(st.none(), st.lists(WORDS, max_size=3))),
+    min_size=1,
+    max_size=6,
+)
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(EDITS)
+def test_after_any_edits_it_answers_like_a_dict(tmp_path_factory: pytest.TempPathFactory, edits: list) -> None:
+    index = TantivyIndex(tmp_path_factory.mktemp("edits"))
+    model: dict[str, list[NodeDocument]] = {}
+    for generation, (path, names) in enumerate(edits, start=1):
+        if names is None:
+            index.apply(generation, {}, [path])
+            model.pop(path, None)
+        else:
+            own = [document(f"{name}_{n}", path=path, line=1 + 3 * n) for n, name in enumerate(names)]
+            index.apply(generation, {path: own}, [])
+            model[path] = own
+    reader = index.reader()
+    for word in ("apple", "pear", "cherry", "plum", "fig"):
+        expected = {one.node.id for own in model.values() for one in own if word in one.node.name}
+        assert found(reader, word) == expected
+    index.close()

@@ -1,0 +1,226 @@
+"""LanceDB: durable generations, crashes between its steps, compaction, vectors kept by passage and model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from search_samples import by_path, document
+
+from ctxsearch.search.embed import bundled_embedder
+from ctxsearch.search.ports import SELECT_ALL, Floats, Passage, Selection
+from ctxsearch.search.scope import Scope
+from ctxsearch.search.semantic import LanceIndex, SemanticPolicy
+from ctxsearch.search.vectors import VectorMatrix, make_block
+
+A = document("alpha", path="a.py")
+B = document("beta", path="b.py")
+
+
+class Counting:
+    """Counts what it embeds; vectors depend on the text alone."""
+
+    dimension = 256
+
+    def __init__(self, model_id: str = "counting") -> None:
+        self.model_id = model_id
+        self.embedded = 0
+
+    def embed_documents(self, passages: Sequence[Passage]) -> Floats:
+        self.embedded += len(passages)
+        return bundled_embedder().embed_documents(passages)
+
+    def embed_query(self, text: str) -> Floats:
+        return bundled_embedder().embed_query(text)
+
+
+def test_a_generation_survives_reopening(tmp_path: Path) -> None:
+    index = LanceIndex(tmp_path, bundled_embedder())
+    index.apply(1, by_path(A), [])
+    index.apply(2, by_path(B), [])
+    index.close()
+    again = LanceIndex(tmp_path, bundled_embedder())
+    assert again.generation == 2
+    assert again.reader().count() == 2
+
+
+@pytest.mark.parametrize("point", ["delete", "add", "tag"])
+def test_a_crash_inside_an_update_leaves_the_generation_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, point: str
+) -> None:
+    index = LanceIndex(tmp_path, bundled_embedder())
+    index.apply(1, by_path(A, B), [])
+
+    def crash(*_: object, **__: object) -> None:
+        raise RuntimeError("pulled the plug")
+
+    if point == "tag":
+        monkeypatch.setattr(index, "_commit", crash)
+    else:
+        monkeypatch.setattr(index._table, point, crash)
+    with pytest.raises(RuntimeError):
+        index.apply(2, by_path(document("alpha_two", path="a.py")), ["b.py"])
+    monkeypatch.undo()
+
+    again = LanceIndex(tmp_path, bundled_embedder())
+    assert again.generation == 1
+    found = {hit.id for hit in again.reader().search(bundled_embedder().embed_query("alpha beta"), SELECT_ALL, 9)}
+    assert found == {A.node.id, B.node.id}
+    again.apply(2, by_path(document("alpha_two", path="a.py")), ["b.py"])
+    assert again.reader().count() == 1
+    assert LanceIndex(tmp_path, bundled_embedder()).reader().count() == 1, "what the crash left behind is gone"
+
+
+def test_the_same_index_goes_on_after_a_failed_update(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    index = LanceIndex(tmp_path, bundled_embedder())
+    index.apply(1, by_path(A), [])
+    with monkeypatch.context() as broken:
+        broken.setattr(index._table, "add", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
+        with pytest.raises(OSError, match="disk full"):
+            index.apply(2, by_path(document("other", path="a.py")), [])
+    assert index.generation == 1
+    assert index.reader().count() == 1
+    index.apply(2, by_path(B), [])
+    assert index.reader().count() == 2
+
+
+def test_an_unchanged_node_is_not_embedded_again(tmp_path: Path) -> None:
+    embedder = Counting()
+    index = LanceIndex(tmp_path, embedder)
+    index.apply(1, by_path(A, B), [])
+    assert embedder.embedded == 2
+    index.apply(2, {"a.py": [A, document("gamma", path="a.py", line=9)]}, [])
+    assert embedder.embedded == 3, "only the new node"
+    index.rebuild(3, sorted(by_path(A, B).items()))
+    assert embedder.embedded == 3, "a rebuild takes over what it can"
+
+
+def test_a_large_table_keeps_vectors_too(tmp_path: Path) -> None:
+    embedder = Counting()
+    index = LanceIndex(tmp_path, embedder, SemanticPolicy(rows_in_memory=0))
+    index.apply(1, by_path(A, B), [])
+    index.apply(2, by_path(A), [])
+    assert embedder.embedded == 2
+
+
+def test_another_model_means_an_empty_index_and_never_a_mix(tmp_path: Path) -> None:
+    first = LanceIndex(tmp_path, Counting("one"))
+    first.apply(5, by_path(A), [])
+    second = LanceIndex(tmp_path, Counting("two"))
+    assert second.generation == 0
+    assert second.reader().count() == 0
+    second.rebuild(5, sorted(by_path(A).items()))
+    assert second.reader().model_id == "two"
+    assert LanceIndex(tmp_path, Counting("one")).generation == 0, "the old model's vectors are dropped"
+
+
+def test_another_dimension_under_the_same_name_is_not_read(tmp_path: Path) -> None:
+    LanceIndex(tmp_path, Counting("same")).apply(1, by_path(A), [])
+
+    class Narrow(Counting):
+        dimension = 8
+
+        def embed_documents(self, passages: Sequence[Passage]) -> Floats:
+            return np.ones((len(passages), 8), dtype=np.float32)
+
+    index = LanceIndex(tmp_path, Narrow("same"))
+    assert index.generation == 0
+    index.rebuild(1, sorted(by_path(A).items()))
+    assert index.reader().dimension == 8
+
+
+def test_compaction_keeps_answers_generation_and_pinned_readers(tmp_path: Path) -> None:
+    policy = SemanticPolicy(rows_in_memory=0, updates_before_compaction=5)
+    index = LanceIndex(tmp_path, bundled_embedder(), policy)
+    index.apply(1, by_path(A), [])
+    pinned = index.reader()
+    for generation in range(2, 9):
+        index.apply(generation, by_path(document(f"step_{generation}", path="a.py")), [])
+    fragments = index._table.stats()["fragment_stats"]["num_fragments"]
+    index.maintain()
+    assert index._table.stats()["fragment_stats"]["num_fragments"] <= fragments
+    assert index.generation == 8
+    query = bundled_embedder().embed_query("alpha step")
+    assert [hit.id for hit in pinned.search(query, SELECT_ALL, 5)] == [A.node.id]
+    assert index.reader().count() == 1
+    del pinned
+    for generation in range(9, 16):
+        index.apply(generation, by_path(B), [])
+    index.maintain()
+    assert LanceIndex(tmp_path, bundled_embedder(), policy).generation == 15
+
+
+def test_maintenance_waits_until_it_is_due(tmp_path: Path) -> None:
+    index = LanceIndex(tmp_path, bundled_embedder())
+    index.maintain()
+    index.apply(1, by_path(A), [])
+    version = index._table.version
+    index.maintain()
+    assert index._table.version == version
+
+
+def test_a_file_name_that_is_no_utf8_is_stored_and_replaced(tmp_path: Path) -> None:
+    odd = document("odd", path="b\udcff'ad.py")
+    index = LanceIndex(tmp_path, bundled_embedder())
+    index.apply(1, by_path(odd), [])
+    index.apply(2, by_path(odd), [])
+    assert index.reader().count() == 1
+
+
+def rows(count: int, seed: int) -> Floats:
+    """Vectors that spread along few directions more than along others, as real ones do."""
+    random = np.random.default_rng(seed)
+    spread = 0.97 ** np.arange(256)
+    vectors = (random.standard_normal((count, 256)) * spread).astype(np.float32)
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), dtype=np.float32)
+
+
+def matrix_of(vectors: Floats) -> VectorMatrix:
+    count = len(vectors)
+    numbers = np.arange(1, count + 1, dtype=np.uint64)
+    paths = [f"p{n % 50}.py" for n in range(count)]
+    block = make_block(numbers, numbers, vectors, paths, ["python"] * count, np.full(count, 6, np.uint8), ["a"] * count)
+    return VectorMatrix().replaced((), block)
+
+
+def test_the_two_step_search_agrees_with_the_plain_scan() -> None:
+    vectors = rows(24_000, 1)
+    matrix = matrix_of(vectors)
+    assert matrix.blocks[0].basis is not None
+    complete = 0
+    for query in rows(20, 2):
+        exact = set(np.argsort(-(vectors @ query))[:20] + 1)
+        complete += len(exact & {int(hit.id, 16) for hit in matrix.search(query, SELECT_ALL, 20)})
+    assert complete >= 396, f"{complete} of 400"
+
+
+def test_a_narrow_scope_is_searched_exactly() -> None:
+    vectors = rows(24_000, 3)
+    matrix = matrix_of(vectors)
+    query = rows(1, 4)[0]
+    inside = np.arange(24_000) % 50 == 7
+    best = np.flatnonzero(inside)[np.argsort(-(vectors[inside] @ query))[:10]] + 1
+    found = matrix.search(query, Selection(Scope(paths=("p7.py",))), 10)
+    assert [int(hit.id, 16) for hit in found] == best.tolist()
+
+
+def test_many_small_updates_are_merged_and_dead_rows_collected() -> None:
+    matrix = matrix_of(rows(3_000, 5))
+    for n in range(40):
+        extra = make_block(
+            np.array([10_000 + n], dtype=np.uint64),
+            np.array([n], dtype=np.uint64),
+            rows(1, 100 + n),
+            [f"p{n}.py"],
+            ["python"],
+            np.array([6], dtype=np.uint8),
+            ["a"],
+        )
+        matrix = matrix.replaced({f"p{n}.py"}, extra)
+        assert len(matrix.blocks) <= 13
+    assert len(matrix) == 3_000 - 40 * 60 + 40
+    assert sum(len(block) for block in matrix.blocks) < 2_000, "dead rows do not pile up"
+    found = matrix.search(rows(1, 139)[0], SELECT_ALL, 1)
+    assert int(found[0].id, 16) == 10_039
