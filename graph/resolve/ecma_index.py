@@ -166,12 +166,20 @@ class EcmaIndex:
             if item.op is Op.MEMBER:
                 names.append(item.name)
             elif item.op is Op.INDEX:
-                key = exprs[item.args[0]] if item.args else None
-                names.append(key.text if key is not None and key.op is Op.LITERAL and key.text else ANY_MEMBER)
+                names.append(self._key(item.args[0]) if item.args else ANY_MEMBER)
             else:
                 return None
             expr = item.base
         return None
+
+    def _key(self, expr: int) -> str:
+        exprs = self.table.facts.exprs
+        item = exprs[expr]
+        if item.op is Op.LITERAL and item.text:
+            return item.text
+        if item.op is Op.MEMBER and exprs[item.base].op is Op.NAME and exprs[item.base].name == "Symbol":
+            return f"[Symbol.{item.name}]"
+        return ANY_MEMBER
 
     def binding_scope(self, scope: int, name: str) -> int:
         """The scope whose variable a name means; MODULE_SCOPE when no function around binds it."""

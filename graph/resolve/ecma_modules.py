@@ -142,7 +142,20 @@ class ModuleLinks(Evaluator):
             if tail.endswith(suffix):
                 tail = tail.removesuffix(suffix)
                 break
-        return self._probe(posixpath.normpath(posixpath.join(directory, "src", tail)))
+        return self._probe(posixpath.normpath(posixpath.join(directory, "src", tail))) or self._named_like(
+            directory, tail
+        )
+
+    def _named_like(self, directory: str, tail: str) -> str:
+        """The source file of a package with the name of a built one that stands alone nearest to the top."""
+        stem = posixpath.basename(tail)
+        if stem == "index":
+            return ""
+        inside = f"{directory}/src/" if directory else "src/"
+        paths = {path for suffix in SUFFIXES for path in self.world.with_basename(stem + suffix)}
+        found = sorted((path.count("/"), path) for path in paths if path.startswith(inside))
+        nearest = [path for depth, path in found if depth == found[0][0]]
+        return nearest[0] if len(nearest) == 1 else ""
 
     def _settings(self, path: str) -> list[tuple[str, str]]:
         """(name, value) pairs of a configuration file, in order."""

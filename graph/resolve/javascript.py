@@ -205,9 +205,10 @@ class JavaScriptEvaluator(TypeReader):
             return self._this_object(path, js.object_of[scope])
         if definition.receiver is not None:
             return self._each(self._named_value(path, definition.parent, definition.receiver.name), self.instance_of)
-        if definition.kind is NodeKind.METHOD:  # this.f = function () {}, C.f = function () {}
-            return self._assigned_this(path, scope)
-        return (Inst(path, scope),) if js.is_constructor_function(scope) else UNKNOWN
+        if js.is_constructor_function(scope) and definition.name[:1].isupper():
+            return (Inst(path, scope),)
+        assigned = self._assigned_this(path, scope)  # this.f = function () {}, C.f = function () {}
+        return assigned or ((Inst(path, scope),) if js.is_constructor_function(scope) else UNKNOWN)
 
     def _this_object(self, path: str, mapping: int) -> Values:
         """`this` in a method of an object literal: the object, or the instances that it is the prototype of."""
@@ -226,7 +227,7 @@ class JavaScriptEvaluator(TypeReader):
             return UNKNOWN
         facts = self.table(path).facts
         target = facts.exprs[facts.assigns[holder.owner].target]
-        return self.value(path, target.base) if target.op is Op.MEMBER else UNKNOWN
+        return self.value(path, target.base) if target.op in (Op.MEMBER, Op.INDEX) else UNKNOWN
 
     def eval_super(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
         """`super` as the callee of `super(...)`: the parent whose constructor runs."""
@@ -317,7 +318,8 @@ class JavaScriptEvaluator(TypeReader):
         written, only = self._written(path, index, expr)
         if only:
             return written
-        return (*written, *self._of_new(path, expr.base, self.members(self.value(path, expr.base), expr.name)))
+        found = (*written, *self._of_new(path, expr.base, self.members(self.value(path, expr.base), expr.name)))
+        return found if found and not is_external(found) else self._written_anyhow(path, index, expr) or found
 
     def eval_index(self, path: str, index: int, expr: Expr) -> Values:
         written, only = self._written(path, index, expr)
@@ -328,8 +330,10 @@ class JavaScriptEvaluator(TypeReader):
         if expr.args and self.table(path).facts.exprs[expr.args[0]].name == "slice":
             return (*written, *self._each(bases, self._part))
         if key is not None and not key.isdigit():
-            return (*written, *self.members(bases, key))
-        return (*written, *self._each(bases, lambda base: self.item(base, key)))
+            found = (*written, *self.members(bases, key))
+        else:
+            found = (*written, *self._each(bases, lambda base: self.item(base, key)))
+        return found if found and not is_external(found) else self._written_anyhow(path, index, expr) or found
 
     def _written(self, path: str, index: int, expr: Expr) -> tuple[Values, bool]:
         """What writes in the same file put under the same name path, and whether nothing else can be meant."""
@@ -340,18 +344,29 @@ class JavaScriptEvaluator(TypeReader):
         root, names = place
         scope = js.binding_scope(expr.scope, root)
         matching = [
-            write
-            for write in js.writes[root]
-            if _covers(write.names, names) and js.binding_scope(write.scope, root) == scope
+            write for write in js.writes[root] if write.names == names and js.binding_scope(write.scope, root) == scope
         ]
         before = [write for write in matching if write.scope == expr.scope and write.at < expr.at]
         elsewhere = [write for write in matching if write.scope != expr.scope]
         for start in range(len(before) - 1, -1, -1):
-            write = before[start]
-            if not write.conditional and write.names == names:
-                values = self._written_values(path, before[start:], names[-1])
-                return values, not elsewhere
+            if not before[start].conditional:
+                return self._written_values(path, before[start:], names[-1]), not elsewhere
         return self._written_values(path, [*before, *elsewhere], names[-1]), False
+
+    def _written_anyhow(self, path: str, index: int, expr: Expr) -> Values:
+        """What writes under keys that are not constant may have put there: asked when nothing else is known."""
+        js = self.js(path)
+        place = js.member_path(index)
+        if place is None or place[0] not in js.writes:
+            return UNKNOWN
+        root, names = place
+        scope = js.binding_scope(expr.scope, root)
+        writes = [
+            write
+            for write in js.writes[root]
+            if write.names != names and _covers(write.names, names) and js.binding_scope(write.scope, root) == scope
+        ]
+        return self._written_values(path, writes, names[-1])
 
     def _written_values(self, path: str, writes: list[Write], name: str) -> Values:
         found: list[Value] = []
@@ -594,12 +609,32 @@ class JavaScriptEvaluator(TypeReader):
         if expr.op is Op.SEQUENCE:
             return EXTERNAL
         found = self._entries(box, name)
-        if found is not None:
-            return found
+        written = self._put_into(box, name)
+        if found is not None or written:
+            return (*written, *(found or ()))
         spread = [facts.exprs[arg].base for arg in expr.args if facts.exprs[arg].op is Op.SPREAD]
         copied = tuple(value for base in spread for value in self.members(self.value(box.path, base), name))
         unknown_keys = self.box_items(box, None) if any(self._unnamed(box.path, arg) for arg in expr.args) else ()
         return copied or unknown_keys or (EXTERNAL if name in _OBJECT_METHODS else UNKNOWN)
+
+    def _put_into(self, box: Box, name: str) -> Values:
+        """What writes through the variable that holds an object literal put there."""
+        js = self.js(box.path)
+        holder = js.holders.get(box.expr)
+        if holder is None or holder.kind != "assign":
+            return UNKNOWN
+        facts = self.table(box.path).facts
+        target = facts.exprs[facts.assigns[holder.owner].target]
+        if target.op is not Op.NAME or target.name not in js.writes:
+            return UNKNOWN
+        self.world.record("name", box.path, target.name)
+        scope = js.binding_scope(target.scope, target.name)
+        writes = [
+            write
+            for write in js.writes[target.name]
+            if write.names == (name,) and js.binding_scope(write.scope, target.name) == scope
+        ]
+        return self._written_values(box.path, writes, name)
 
     def _unnamed(self, path: str, arg: int) -> bool:
         entry = self.table(path).facts.exprs[arg]
@@ -770,11 +805,16 @@ class JavaScriptEvaluator(TypeReader):
                 return self.value(path, expr.args[0])
             if name == "values" and expr.args:
                 return self._object_values(self.value(path, expr.args[0]))
-        if isinstance(receiver, Ext) and receiver.name == "Promise" and name == "resolve" and expr.args:
+        if isinstance(receiver, Ext) and receiver.name == "Promise" and name in ("resolve", "all") and expr.args:
             return self.value(path, expr.args[0])
         if name in _PROMISE_METHODS and isinstance(receiver, Inst | Box | Class | Func | Module):
             return self._chained(path, expr, receiver, name)
-        return self._collection_result(receiver, name) if self._is_collection(receiver) else None
+        if not self._is_collection(receiver):
+            return None
+        if name in ("map", "flatMap") and expr.args:
+            made = self._each(self.value(path, expr.args[0]), lambda value: self.call_result(value, path, -1))
+            return (Coll("list", (made,)),) if made else EXTERNAL
+        return self._collection_result(receiver, name)
 
     def _is_collection(self, value: Value) -> bool:
         if isinstance(value, Box):
@@ -1154,7 +1194,12 @@ class JavaScriptEvaluator(TypeReader):
     # -- the last resort
 
     def guess(self, path: str, index: int, expr: Expr) -> list[tuple[str, int]]:  # noqa: ARG002
-        """The only class that has a method of that name, where the name is no ordinary word and no host's."""
+        """The only class that has a method of that name, where the name is no ordinary word and no host's.
+
+        In TypeScript a receiver of unknown type is one that a library made: nothing is guessed.
+        """
+        if self.world.language(path) != "javascript":
+            return []
         callee = self.table(path).facts.exprs[expr.base] if expr.op is Op.CALL and expr.base >= 0 else None
         if callee is None or callee.op is not Op.MEMBER or not _is_particular(callee.name):
             return []

@@ -16,6 +16,7 @@ MAX_ITEMS = 256  # of an array or object literal: longer ones are data
 MAX_TEXT = 80  # longer string literals are not keys or module names
 FUNCTION_NODES = frozenset({"arrow_function", "function_expression", "generator_function"})
 VALUE_WRAPPERS = frozenset({"as_expression", "satisfies_expression", "parenthesized_expression", "non_null_expression"})
+LOGICAL_ASSIGNMENTS = frozenset({"||=", "&&=", "??="})
 _CHOICES = frozenset({"||", "??"})
 _CLASS_LIKE = frozenset({NodeKind.CLASS, NodeKind.INTERFACE})
 
@@ -251,6 +252,13 @@ class Expressions(Extractor):
     def _read_assignment(self, node: Node) -> int:
         return self.expr(node.child_by_field_name("right"))
 
+    def _read_augmented(self, node: Node) -> int:
+        operator = node.child_by_field_name("operator")
+        sides = (node.child_by_field_name("left"), node.child_by_field_name("right"))
+        if operator is None or operator.type not in LOGICAL_ASSIGNMENTS:
+            return self.add(node, Op.UNKNOWN)
+        return self.add(node, Op.CHOICE, args=tuple(self.expr(side) for side in sides if side is not None))
+
     def _read_element(self, node: Node) -> int:
         return self.add(node, Op.UNKNOWN, "jsx")
 
@@ -296,6 +304,7 @@ _READERS: dict[str, _Reader] = {
     "type_assertion": Expressions._read_cast,
     "satisfies_expression": Expressions._read_satisfies,
     "assignment_expression": Expressions._read_assignment,
+    "augmented_assignment_expression": Expressions._read_augmented,
     "jsx_element": Expressions._read_element,
     "jsx_self_closing_element": Expressions._read_element,
     "arrow_function": Expressions.function,

@@ -18,7 +18,14 @@ from ctxsearch.graph.facts import MODULE_SCOPE, Assign, Export, Expr, Import, Op
 from ctxsearch.graph.model import NodeFlag, NodeKind
 from ctxsearch.indexer.languages.builder import Draft
 from ctxsearch.indexer.languages.ecmadoc import documented_types
-from ctxsearch.indexer.languages.ecmaexprs import FUNCTION_NODES, MAX_ITEMS, VALUE_WRAPPERS, Expressions, first
+from ctxsearch.indexer.languages.ecmaexprs import (
+    FUNCTION_NODES,
+    LOGICAL_ASSIGNMENTS,
+    MAX_ITEMS,
+    VALUE_WRAPPERS,
+    Expressions,
+    first,
+)
 
 _TEST_PATH = re.compile(
     r"(^|/)(__tests__|__mocks__|tests?|specs?|e2e)/|[._-](test|spec|e2e|cy)\.[cm]?[jt]sx?$|test-d\.ts$"
@@ -56,7 +63,6 @@ _NOT_WRAPPERS = frozenset(
 INSTANCE = "instanceof"  # the text of a CAST to an instance of the class that its base is
 MAX_CLIMB = 12  # operators around a test
 TYPE = "type"  # the text of a reference that names a type
-_LOGICAL_ASSIGNMENTS = frozenset({"||=", "&&=", "??="})
 
 
 class _Bound(NamedTuple):
@@ -625,7 +631,7 @@ class JavaScript(Expressions):
     def on_augment(self, node: Node) -> None:
         operator = node.child_by_field_name("operator")
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        if operator is not None and operator.type in _LOGICAL_ASSIGNMENTS and left is not None and right is not None:
+        if operator is not None and operator.type in LOGICAL_ASSIGNMENTS and left is not None and right is not None:
             self._unpack(left, self.expr(right), node.end_byte, conditional=True)
 
     def on_narrow(self, node: Node) -> None:
