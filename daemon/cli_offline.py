@@ -242,7 +242,7 @@ def _root(path: Path) -> Path:
 
 
 def _catalog_path(settings: Settings, root: Path) -> Path:
-    from ctxsearch.daemon.stores import Layout
+    from ctxsearch.daemon.layout import Layout
 
     return Layout(settings.repositories_dir / identity(root)).catalog
 

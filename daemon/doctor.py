@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ctxsearch.daemon import client
+from ctxsearch.daemon.layout import Layout
 from ctxsearch.daemon.lock import make_private_directory
 from ctxsearch.daemon.registry import Registry, RegistryCorruptError, RepositoryRecord
 from ctxsearch.daemon.settings import Settings
-from ctxsearch.daemon.stores import Layout
 from ctxsearch.daemon.version import VERSION
 from ctxsearch.graph.catalog import Catalog, CatalogError, CatalogMissingError
 from ctxsearch.graph.model import CtxsearchError

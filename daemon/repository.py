@@ -21,6 +21,7 @@ from ctxsearch.daemon.process import WorkerProcess
 from ctxsearch.daemon.registry import RepositoryRecord
 from ctxsearch.daemon.snapshot import Snapshot
 from ctxsearch.daemon.stores import Stores
+from ctxsearch.graph.catalog import CatalogCorruptError
 from ctxsearch.graph.model import CtxsearchError, NodeId
 
 _log = get_logger("ctxsearch.repository")
@@ -292,6 +293,7 @@ class Repository:
             loaded = self.stores.load()
         except CtxsearchError as error:
             _log.warning("nothing usable on disk", repository=self.record.name, error=str(error))
+            self.wish(None, full=isinstance(error, CatalogCorruptError))
             return
         if loaded is not None:
             with self._changed:
@@ -357,6 +359,8 @@ class Repository:
                 if self._kill_reason:
                     failure, self._kill_reason = State(Phase.FAILED, errors=(self._kill_reason,)), ""
                     break
+                if isinstance(error, CatalogCorruptError):
+                    order = Refresh(full=True)  # what was committed cannot be read back: only starting over helps
                 _log.warning(
                     "refresh failed", repository=self.record.name, role=role, attempt=attempt + 1, error=str(error)
                 )

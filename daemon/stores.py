@@ -1,20 +1,13 @@
-"""Where a repository's stores lie, and how the serving process reads them into snapshots. Never writes a store.
-
-    DIRECTORY/catalog.sqlite        the truth
-    DIRECTORY/IDENTITY/text         full text, derived from the catalog of that identity
-    DIRECTORY/IDENTITY/vectors      vectors, likewise
-    DIRECTORY/IDENTITY/freshness    history per node, likewise
-
-A catalog that had to start over has another identity, so nothing derived from the old one can be mistaken for current.
-"""
+"""How the serving process reads a repository's stores into snapshots. Never writes a store."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from ctxsearch.daemon.freshness import NO_HISTORY, load_freshness
+from ctxsearch.daemon.layout import Layout
 from ctxsearch.daemon.logs import get_logger
 from ctxsearch.daemon.snapshot import Snapshot, Texts, load_graph
 from ctxsearch.graph.catalog import Catalog, CatalogMissingError, Pinned
@@ -23,31 +16,6 @@ from ctxsearch.search.ports import Embedder, FullTextIndex, FullTextReader, Vect
 from ctxsearch.search.providers import load_full_text, load_vectors
 
 _log = get_logger("ctxsearch.stores")
-CATALOG = "catalog.sqlite"
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """Paths of one repository's stores."""
-
-    directory: Path
-
-    @property
-    def catalog(self) -> Path:
-        """The catalog's file."""
-        return self.directory / CATALOG
-
-    def text(self, identity: str) -> Path:
-        """Full text derived from the catalog of that identity."""
-        return self.directory / identity / "text"
-
-    def vectors(self, identity: str) -> Path:
-        """Vectors, likewise."""
-        return self.directory / identity / "vectors"
-
-    def freshness(self, identity: str) -> Path:
-        """History per node, likewise."""
-        return self.directory / identity / "freshness"
 
 
 class Stores:

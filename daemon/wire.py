@@ -13,6 +13,7 @@ from google.rpc import error_details_pb2, status_pb2
 
 from ctxsearch.daemon import errors
 from ctxsearch.daemon.version import API_VERSION
+from ctxsearch.graph.catalog import CatalogError
 from ctxsearch.graph.graph import Hit, Traversal
 from ctxsearch.graph.model import CodeNode, CtxsearchError, Edge, EdgeKind, NodeFlag, NodeId, NodeKind, Rule, Unresolved
 from ctxsearch.search import errors as search_errors
@@ -37,6 +38,7 @@ ERROR_TABLE: tuple[tuple[type[CtxsearchError], grpc.StatusCode, str], ...] = (
     (errors.GenerationNotReachedError, grpc.StatusCode.OUT_OF_RANGE, "GENERATION_NOT_REACHED"),
     (errors.StoppingError, grpc.StatusCode.UNAVAILABLE, "STOPPING"),
     (search_errors.Unavailable, grpc.StatusCode.UNAVAILABLE, "ALL_SIGNALS_FAILED"),
+    (CatalogError, grpc.StatusCode.UNAVAILABLE, "INDEX_UNREADABLE"),
     (errors.TooBusyError, grpc.StatusCode.RESOURCE_EXHAUSTED, "TOO_BUSY"),
     (errors.AbandonedError, grpc.StatusCode.CANCELLED, "ABANDONED"),
     (errors.UnauthenticatedError, grpc.StatusCode.UNAUTHENTICATED, "UNAUTHENTICATED"),

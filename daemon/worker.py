@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
+from ctxsearch.daemon.layout import Layout
 from ctxsearch.daemon.messages import (
     Committed,
     Done,
@@ -33,7 +34,6 @@ from ctxsearch.daemon.messages import (
     write_message,
 )
 from ctxsearch.daemon.registry import identity
-from ctxsearch.daemon.stores import Layout
 from ctxsearch.graph.catalog import Catalog, CatalogCorruptError, CatalogVersionError
 from ctxsearch.graph.git import Git, GitError
 from ctxsearch.graph.model import CtxsearchError, NodeDocument
@@ -132,9 +132,17 @@ class IndexWorker:
     def refresh(self, order: Refresh) -> tuple[str, ...]:
         """Carries out an order; returns what went wrong without stopping it."""
         problems: list[str] = []
-        if order.full:
-            self.close()
-            Catalog.rebuild(self._layout.catalog)
+        try:
+            if order.full:
+                self._start_over()
+            self._refresh(order, problems)
+        except CatalogCorruptError as error:  # damage that opening did not meet
+            problems.append(f"indexed again from scratch: {error}")
+            self._start_over()
+            self._refresh(Refresh(), problems)
+        return tuple(problems)
+
+    def _refresh(self, order: Refresh, problems: list[str]) -> None:
         catalog, indexer = self._opened(problems)
         if order.paths is None or not was_indexed(catalog):
             indexer.refresh(self._progress)
@@ -144,7 +152,10 @@ class IndexWorker:
         self._tell(Progress(Phase.WRITING))
         self._text = self._caught_up(catalog, problems)
         self._tell(Committed("text", catalog.generation))
-        return tuple(problems)
+
+    def _start_over(self) -> None:
+        self.close()
+        Catalog.rebuild(self._layout.catalog)
 
     def close(self) -> None:
         """Ends parser processes and closes the stores."""

@@ -27,6 +27,7 @@ from ctxsearch.daemon.errors import (
     TooBusyError,
     UnknownNodeError,
 )
+from ctxsearch.daemon.layout import Layout
 from ctxsearch.daemon.logs import get_logger
 from ctxsearch.daemon.messages import Job, Phase
 from ctxsearch.daemon.metrics import Metrics
@@ -35,8 +36,9 @@ from ctxsearch.daemon.repository import Patience, Repository
 from ctxsearch.daemon.session import working_tree_root
 from ctxsearch.daemon.settings import Settings
 from ctxsearch.daemon.snapshot import Snapshot
-from ctxsearch.daemon.stores import Layout, Stores
+from ctxsearch.daemon.stores import Stores
 from ctxsearch.daemon.watch import Touched, Watcher
+from ctxsearch.graph.catalog import CatalogCorruptError
 from ctxsearch.graph.git import Git, GitError
 from ctxsearch.graph.graph import DEPENDENCY_KINDS, Traversal
 from ctxsearch.graph.model import CodeNode, Edge, NodeId, NodeKind, Unresolved
@@ -239,11 +241,23 @@ class Workspace:
         ready = [each for each in chosen if self._is_ready(each, query, patience)]
         if not ready:
             raise NoIndexError(_nothing_indexed(chosen))
-        response = self._service.search(replace(query, min_generation=None))
+        with self._healing(ready):
+            response = self._service.search(replace(query, min_generation=None))
         for report in response.signals:
             if report.ran:
                 self._metrics.signal_latency.labels(report.signal.value).observe(report.milliseconds / 1000)
         return self._with_missing(response, chosen, ready)
+
+    @contextlib.contextmanager
+    def _healing(self, asked: Sequence[Repository]) -> Iterator[None]:
+        """Damage that a reader meets is made good by indexing again; the reader is told to come back."""
+        try:
+            yield
+        except CatalogCorruptError as error:
+            for repository in asked:
+                if self.layout(repository.record).catalog == error.path:
+                    repository.wish(None, full=True)
+            raise StoppingError(f"an index is damaged and is being made again: {error.reason}") from error
 
     def _in_scope(self, query: SearchQuery) -> list[Repository]:
         for name in (*query.scope.repositories, *query.scope.exclude_repositories):
@@ -304,10 +318,11 @@ class Workspace:
     def detail(self, located: Located, *, with_text: bool) -> NodeDetail:
         """Everything about a node."""
         snapshot, node = located.snapshot, located.node
-        content = snapshot.texts.contents([node])[0]
-        with snapshot.catalog.use() as catalog:
-            unresolved = catalog.unresolved(node)
-            documents = dict(catalog.documents([node.path])) if with_text else {}
+        with self._healing(self.repositories()):
+            content = snapshot.texts.contents([node])[0]
+            with snapshot.catalog.use() as catalog:
+                unresolved = catalog.unresolved(node)
+                documents = dict(catalog.documents([node.path])) if with_text else {}
         doc = next((d.doc for d in documents.get(node.path, ()) if d.node.id == node.id), "")
         return NodeDetail(
             located=located,
