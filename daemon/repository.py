@@ -22,9 +22,10 @@ from ctxsearch.daemon.registry import RepositoryRecord
 from ctxsearch.daemon.snapshot import Snapshot
 from ctxsearch.daemon.stores import Stores
 from ctxsearch.graph.catalog import CatalogCorruptError
-from ctxsearch.graph.model import CtxsearchError, NodeId
+from ctxsearch.graph.model import NodeId
 
 _log = get_logger("ctxsearch.repository")
+DISTRUST_SECONDS = 600.0
 ATTEMPTS = 2  # of a refresh whose worker died: the first may have been killed from outside
 
 
@@ -110,6 +111,7 @@ class Repository:
         self._behind = False  # history or vectors have something to do
         self._stopping = False
         self._kill_reason = ""
+        self._distrusted = -DISTRUST_SECONDS
         self._workers: dict[str, WorkerProcess] = {}
         self._threads = [
             threading.Thread(target=self._index_loop, name=f"index {record.name}", daemon=True),
@@ -198,6 +200,15 @@ class Repository:
         self._kill_reason = reason
         for worker in list(self._workers.values()):
             worker.end()
+
+    def distrust(self, reason: str) -> None:
+        """A store failed a reader: index again from scratch, but not over and over."""
+        now = time.monotonic()
+        if now - self._distrusted < DISTRUST_SECONDS:
+            return
+        self._distrusted = now
+        _log.error("a store failed; indexing again", repository=self.record.name, reason=reason)
+        self.wish(None, full=True)
 
     def repair(self, unknown: Sequence[NodeId]) -> None:
         """An index knows ids that the graph does not: have it brought in line."""
@@ -291,7 +302,7 @@ class Repository:
     def _load_committed(self) -> None:
         try:
             loaded = self.stores.load()
-        except CtxsearchError as error:
+        except Exception as error:  # a store can be damaged in more ways than it has errors
             _log.warning("nothing usable on disk", repository=self.record.name, error=str(error))
             self.wish(None, full=isinstance(error, CatalogCorruptError))
             return
@@ -352,7 +363,7 @@ class Repository:
                 for report in self._worker(role, job).refresh(order):
                     hear(report)
                 return True
-            except (CtxsearchError, OSError) as error:
+            except Exception as error:  # whatever it is: this thread must live, and the state must say so
                 self._dismiss(role)
                 if self._stopping:
                     return False

@@ -93,7 +93,7 @@ class Stores:
             if self._text is None or self._text[0] != pinned.identity:
                 self._text = (pinned.identity, load_full_text()(directory))
             reader = self._text[1].reader()
-        except IndexCorrupt as error:
+        except (IndexCorrupt, ValueError, OSError) as error:
             _log.warning("full text cannot be read", repository=self._name, error=str(error))
             self._text = None
             return None
@@ -106,6 +106,6 @@ class Stores:
         try:
             index: VectorIndex = load_vectors()(directory, self._embedder)
             return index.reader() if index.generation else None
-        except IndexCorrupt as error:
+        except (IndexCorrupt, ValueError, OSError, RuntimeError) as error:
             _log.warning("vectors cannot be read", repository=self._name, error=str(error))
             return None

@@ -304,6 +304,12 @@ def caught_up(
     """A derived index at the catalog's generation; one that cannot be read is thrown away and made again."""
     try:
         index = opened() if index is None else index
+        index.generation  # noqa: B018 - reading it is the test
+    except (IndexCorrupt, ValueError, OSError, RuntimeError) as error:
+        problems.append(f"made again: {error}")
+        shutil.rmtree(directory, ignore_errors=True)
+        index = opened()
+    try:
         catch_up(index, catalog, counted)
     except IndexCorrupt as error:
         problems.append(f"made again: {error}")

@@ -49,7 +49,7 @@ from ctxsearch.indexer.files import Limits as FileLimits
 from ctxsearch.indexer.files import Listing, list_files
 from ctxsearch.search.ports import Embedder, FreshnessFact
 from ctxsearch.search.providers import load_embedder
-from ctxsearch.search.query import SearchQuery
+from ctxsearch.search.query import SearchQuery, Signal
 from ctxsearch.search.results import SearchResponse
 from ctxsearch.search.service import ContextSearchService
 
@@ -246,6 +246,8 @@ class Workspace:
         for report in response.signals:
             if report.ran:
                 self._metrics.signal_latency.labels(report.signal.value).observe(report.milliseconds / 1000)
+            elif len(ready) == 1 and _has_store(ready[0], report.signal):
+                ready[0].distrust(report.error)
         return self._with_missing(response, chosen, ready)
 
     @contextlib.contextmanager
@@ -256,7 +258,7 @@ class Workspace:
         except CatalogCorruptError as error:
             for repository in asked:
                 if self.layout(repository.record).catalog == error.path:
-                    repository.wish(None, full=True)
+                    repository.distrust(error.reason)
             raise StoppingError(f"an index is damaged and is being made again: {error.reason}") from error
 
     def _in_scope(self, query: SearchQuery) -> list[Repository]:
@@ -514,6 +516,14 @@ class Workspace:
     def _refuse_own_data(self, root: Path) -> None:
         if root.is_relative_to(self._settings.data_dir.resolve()):
             raise InvalidRequestError(f"path: {root} is ctxsearch's own data directory")
+
+
+def _has_store(repository: Repository, signal: Signal) -> bool:
+    """True if a signal had what it needs and failed nevertheless."""
+    snapshot = repository.snapshot
+    if snapshot is None:
+        return False
+    return (snapshot.vectors if signal is Signal.SEMANTIC else snapshot.full_text) is not None
 
 
 def _loading(patience: Patience) -> Patience:
