@@ -127,9 +127,10 @@ def test_tls_is_spoken_and_plain_text_is_not(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     key, certificate = tmp_path / "key.pem", tmp_path / "cert.pem"
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost"]
+    names = ["-addext", "subjectAltName=DNS:localhost", "-keyout", str(key), "-out", str(certificate)]
     made = subprocess.run(
-        (*"openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=localhost".split(),)
-        + ("-addext", "subjectAltName=DNS:localhost", "-keyout", str(key), "-out", str(certificate)),
+        [*command, *names],
         capture_output=True,
         timeout=60,
         check=False,

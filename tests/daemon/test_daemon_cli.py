@@ -1,0 +1,285 @@
+"""The command as a user meets it: words, options, exit codes, speed of its start."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from conftest import Served
+from daemon_project import cli
+
+from ctxsearch.daemon.cli import _SUMMARIES, _VERBS, ctxsearch, with_default_verb
+from ctxsearch.daemon.cli_search import search_request, split_scope
+from ctxsearch.daemon.settings import Settings
+from ctxsearch.v1 import node_pb2, search_pb2
+
+OPTIONS = {
+    "scope": (),
+    "min_score": 0.0,
+    "k": None,
+    "weights": "",
+    "floor": None,
+    "callers": None,
+    "dependencies": None,
+    "related": None,
+}
+
+
+def test_words_without_a_verb_are_a_search() -> None:
+    assert with_default_verb(["retry", "loop"]) == ["search", "retry", "loop"]
+    assert with_default_verb(["-k", "3", "x"]) == ["search", "-k", "3", "x"]
+    assert with_default_verb(["--data-dir", "/x", "foo"]) == ["--data-dir", "/x", "search", "foo"]
+    assert with_default_verb(["--debug", "status"]) == ["--debug", "status"]
+    assert with_default_verb(["search", "watch"]) == ["search", "watch"]
+    assert with_default_verb(["--help"]) == ["--help"]
+
+
+def test_every_verb_exists_and_its_help_has_an_example() -> None:
+    context = click.Context(ctxsearch)
+    assert set(_VERBS) == set(_SUMMARIES)
+    for name in _VERBS:
+        command = ctxsearch.get_command(context, name)
+        assert command is not None
+        assert command.name == name
+        assert "Example" in (command.epilog or ""), name
+
+
+def test_scope_tokens_may_follow_the_option_unquoted() -> None:
+    text, tokens = split_scope(["http", "client", "lang:python", "kind:function"], ["path:src/"])
+    assert text == "http client"
+    assert tokens == ["path:src/", "lang:python", "kind:function"]
+    assert split_scope(["path:x", "y"], []) == ("path:x y", [])
+
+
+def test_options_become_the_request_that_they_mean() -> None:
+    request = search_request(
+        ["a"],
+        OPTIONS
+        | {
+            "scope": ("path:src/ !lang:go kind:type-alias repo:x module:pkg",),
+            "weights": "bm25=1,semantic=0.5",
+            "floor": "stale-with-risk",
+            "callers": 2,
+            "k": 7,
+            "mode": "fuzzy",
+            "content": "full",
+            "max_wait": 1.5,
+        },
+    )
+    assert list(request.scope.include.paths) == ["src/"]
+    assert list(request.scope.exclude.languages) == ["go"]
+    assert list(request.scope.include.kinds) == [node_pb2.NODE_KIND_TYPE_ALIAS]
+    assert (request.weights.bm25, request.weights.semantic) == (1, 0.5)
+    assert not request.weights.HasField("graph")
+    assert request.freshness_floor == node_pb2.FRESHNESS_STALE_WITH_RISK
+    assert request.callers.depth == 2
+    assert (request.k, request.mode) == (7, search_pb2.SEARCH_MODE_FUZZY)
+    assert request.max_wait.ToMilliseconds() == 1500
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"scope": ("nonsense",)}, "nonsense"),
+        ({"scope": ("kind:banana",)}, "banana"),
+        ({"weights": "bm26=1"}, "bm26"),
+        ({"weights": "bm25=much"}, "much"),
+        ({"callers": 1, "related": 1}, "only one"),
+    ],
+)
+def test_wrong_options_are_usage_errors(options: dict[str, object], said: str) -> None:
+    with pytest.raises(click.UsageError, match=said):
+        search_request(["a"], OPTIONS | options)
+
+
+def test_the_client_imports_no_engine() -> None:
+    code = (
+        "import sys\n"
+        "from ctxsearch.daemon import cli, cli_search, cli_graph, cli_repositories, cli_daemon\n"
+        "bad = {'lancedb', 'pyarrow', 'tantivy', 'rustworkx', 'numpy', 'structlog', 'rich', 'mcp', 'git'}\n"
+        "print(sorted(bad & set(sys.modules)))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_search_prints_place_signature_and_text_plainly_when_piped(served: Served) -> None:
+    done = cli(served.settings, served.root, "apply_discount")
+    assert done.returncode == 0, done.stderr
+    first = done.stdout.splitlines()[0]
+    assert "shop/pricing.py:4" in first
+    assert "apply_discount" in first
+    assert "fresh" in first
+    assert "def apply_discount(price: float, percent: float) -> float" in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+def test_json_is_the_response_message_with_its_field_names(served: Served) -> None:
+    done = cli(served.settings, served.root, "apply_discount", "--json", "-k", "3")
+    answer = json.loads(done.stdout)
+    assert answer["results"][0]["node"]["qualified_name"] == "shop.pricing.apply_discount"
+    assert answer["results"][0]["matched_bm25"] is True
+    assert answer["generation"] > 0
+    assert len(answer["results"]) == 3
+    assert "dropped_by_scope" in answer
+
+
+def test_explain_shows_every_signal(served: Served) -> None:
+    shown = cli(served.settings, served.root, "apply_discount", "--explain", "--callers", "1").stdout
+    for word in (
+        "bm25",
+        "semantic",
+        "graph",
+        "rank score",
+        "contributes",
+        "penalty",
+        "dropped:",
+        "index: shop",
+        "total:",
+    ):
+        assert word in shown
+
+
+def test_exit_codes(served: Served, tmp_path: Path) -> None:
+    run = served.settings, served.root
+    assert cli(*run, "zzyzxqq", "--mode", "keyword").returncode == 1
+    assert cli(*run, "apply", "--mode", "psychic").returncode == 2
+    assert cli(*run, "apply", "-k", "0").returncode == 2
+    assert cli(*run, "callers", "no_such_symbol_zz").returncode == 1
+    assert cli(*run, "apply", "--scope", "repo:nowhere").returncode == 3
+    assert cli(*run).returncode in (0, 2)
+    missing = cli(*run, "callers", "aply_discount")
+    assert missing.returncode == 1
+    assert "did you mean apply_discount" in missing.stderr
+    assert "Traceback" not in missing.stderr
+    assert len(missing.stderr.strip().splitlines()) == 1
+    assert "Traceback" in cli(*run, "--debug", "callers", "aply_discount").stderr
+
+
+def test_graph_verbs(served: Served) -> None:
+    run = served.settings, served.root
+    assert "total_price" in cli(*run, "callers", "apply_discount").stdout
+    assert "total_price" in cli(*run, "dependencies", "place_order").stdout
+    assert "place_order" in cli(*run, "impact", "apply_discount").stdout
+    assert "place_order" in cli(*run, "related", "total_price").stdout
+    way = cli(*run, "path", "place_order", "apply_discount").stdout
+    assert way.index("place_order") < way.index("total_price") < way.index("apply_discount")
+    assert "never below zero" in cli(*run, "node", "apply_discount").stdout
+    assert "Checkout" in cli(*run, "outline", "shop/checkout.py").stdout
+    assert "fresh" in cli(*run, "freshness", "apply_discount").stdout
+    assert "total_price" in cli(*run, "freshness", "shop/pricing.py").stdout
+    assert json.loads(cli(*run, "callers", "apply_discount", "--json").stdout)["reached"]
+
+
+def test_repository_and_daemon_verbs(served: Served) -> None:
+    run = served.settings, served.root
+    assert "shop: idle" in cli(*run, "list").stdout
+    status = cli(*run, "status").stdout
+    assert "skipped: secret 1" in status
+    assert json.loads(cli(*run, "status", "--json").stdout)["nodes"] > 10
+    assert ".env: secret" in cli(*run, "add", ".", "--dry-run").stdout
+    assert "current" in cli(*run, "refresh").stdout
+    assert json.loads(cli(*run, "daemon", "status", "--json").stdout)["pid"] > 0
+    assert "serving" in cli(*run, "daemon", "logs", "-n", "1000").stdout
+    compared = cli(*run, "compare", "apply_discount", "-k", "3").stdout
+    assert all(mode in compared for mode in ("hybrid", "keyword", "semantic", "fuzzy"))
+    assert "p95" in cli(*run, "bench", "price", "-n", "5").stdout
+
+
+def test_doctor_finds_nothing_wrong_and_then_what_is(served: Served) -> None:
+    healthy = cli(served.settings, served.root, "doctor")
+    assert healthy.returncode == 0, healthy.stdout
+    assert "index verified" in healthy.stdout
+    served.settings.socket_path.chmod(0o666)
+    try:
+        sick = cli(served.settings, served.root, "doctor")
+        assert sick.returncode == 3
+        assert "mode 666" in sick.stdout
+    finally:
+        served.settings.socket_path.chmod(0o600)
+
+
+def test_doctor_removes_what_dead_daemons_left(settings: Settings, tmp_path: Path) -> None:
+    settings.data_dir.mkdir(mode=0o755)
+    settings.runtime_dir.mkdir(exist_ok=True)
+    settings.socket_path.write_text("")
+    (settings.repositories_dir / "gone").mkdir(parents=True)
+    done = cli(settings, tmp_path, "doctor")
+    assert done.returncode == 0, done.stdout
+    assert not settings.socket_path.exists()
+    assert not (settings.repositories_dir / "gone").exists()
+    assert settings.data_dir.stat().st_mode & 0o077 == 0
+
+
+def test_status_of_no_daemon_starts_none(settings: Settings, tmp_path: Path) -> None:
+    done = cli(settings, tmp_path, "daemon", "status")
+    assert done.returncode == 3
+    assert "not running" in done.stderr
+    assert not settings.lock_path.exists()
+    assert "no daemon was running" in cli(settings, tmp_path, "daemon", "stop").stdout
+
+
+def test_a_new_repository_is_added_with_yes_and_not_without(settings: Settings, project: Path, tmp_path: Path) -> None:
+    refused = cli(settings, project / "shop", "apply_discount")
+    assert refused.returncode == 3
+    assert "ctxsearch add" in refused.stderr
+    nowhere = cli(settings, tmp_path, "apply_discount")
+    assert nowhere.returncode == 3
+    assert "is in no repository" in nowhere.stderr
+    found = cli(settings, project / "shop", "apply_discount", "--yes")
+    assert found.returncode == 0, found.stderr
+    assert "shop/pricing.py:4" in found.stdout
+
+
+def test_the_best_result_opens_in_the_editor(served: Served, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/opened\n')
+    editor.chmod(0o755)
+    monkeypatch.setenv("VISUAL", str(editor))
+    cli(served.settings, served.root, "apply_discount", "--open")
+    assert (tmp_path / "opened").read_text().strip() == f"+4 {served.root}/shop/pricing.py"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts_are_printed(settings: Settings, tmp_path: Path, shell: str) -> None:
+    done = cli(settings, tmp_path, "completion", shell)
+    assert done.returncode == 0
+    assert "_CTXSEARCH_COMPLETE" in done.stdout
+
+
+def test_the_graph_without_a_daemon(settings: Settings, project: Path) -> None:
+    run = settings, project
+    missing = cli(*run, "graph", "callers", "apply_discount")
+    assert missing.returncode == 3
+    assert "ctxsearch graph index" in missing.stderr
+    assert "generation 1" in cli(*run, "graph", "index", ".").stdout
+    assert "total_price" in cli(*run, "graph", "callers", "apply_discount").stdout
+    assert "total_price" in cli(*run, "graph", "dependencies", "place_order").stdout
+    assert "place_order" in cli(*run, "graph", "impact", "apply_discount").stdout
+    near = cli(*run, "graph", "callers", "aply_discount")
+    assert (near.returncode, "apply_discount" in near.stderr) == (1, True)
+    (project / "shop" / "other.py").write_text("def apply_discount(x):\n    return x\n")
+    assert "generation 2" in cli(*run, "graph", "index", ".").stdout
+    ambiguous = cli(*run, "graph", "callers", "apply_discount")
+    assert ambiguous.returncode == 2
+    assert "shop/other.py:1" in ambiguous.stderr
+    exported = cli(*run, "graph", "export").stdout
+    assert exported == cli(*run, "graph", "export", "--json").stdout
+    rows = [json.loads(line) for line in exported.splitlines()]
+    assert {row["type"] for row in rows} == {"node", "edge"}
+    ids = {row["id"] for row in rows if row["type"] == "node"}
+    assert all(row["source"] in ids for row in rows if row["type"] == "edge")
+    assert not settings.lock_path.exists()
+
+
+def test_demo_does_it_all(settings: Settings, project: Path) -> None:
+    done = cli(settings, project, "demo", ".", "--query", "apply_discount")
+    assert done.returncode == 0, done.stderr
+    assert "daemon" in done.stdout
+    assert "shop/pricing.py:4" in done.stdout
+    assert "Next:" in done.stdout
+    assert "embedding" in done.stderr
