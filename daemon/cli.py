@@ -157,7 +157,7 @@ def main(arguments: list[str] | None = None) -> int:
     keep_children_safe()
     state: dict[str, Any] = {}
     try:
-        ctxsearch.main(
+        code = ctxsearch.main(
             arguments, prog_name="ctxsearch", standalone_mode=False, obj=state, color=False if no_color() else None
         )
     except click.exceptions.Exit as end:
@@ -175,7 +175,7 @@ def main(arguments: list[str] | None = None) -> int:
         return _complain(error, exit_code(error), state)
     except OSError as error:
         return _complain(error, PROBLEM, state)
-    return FOUND
+    return code if isinstance(code, int) else FOUND  # what ctx.exit was given, if a verb called it
 
 
 def _complain(error: Exception, code: int, state: dict[str, Any]) -> int:

@@ -74,8 +74,8 @@ export function renderPrice(amount) {
 """,
     "README.md": "# Shop\n\nA shop to test with. Prices are reduced by `apply_discount`.\n",
     ".gitignore": "ignored/\n",
-    "ignored/secret_plan.py": "def secret_plan():\n    pass\n",
-    ".env": "PASSWORD=hunter2_in_env\n",
+    "ignored/plan.py": "def plannedzebra():\n    pass\n",
+    ".env": "PASSWORD=hunterzebra\n",
 }
 GIT_ENVIRONMENT = {
     "GIT_CONFIG_GLOBAL": "/dev/null",
