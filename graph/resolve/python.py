@@ -667,7 +667,8 @@ class PythonEvaluator(Evaluator):
         if kind == "second" and len(args) > 1:
             return self.value(path, args[1])
         if kind == "cast" and len(args) > 1:
-            return self._each(self.value(path, args[0]), self.instance_of) or self.value(path, args[1])
+            classes = tuple(value for value in self.value(path, args[0]) if isinstance(value, Class))
+            return self._each(classes, self.instance_of) or self.value(path, args[1])
         if kind == "class":
             return tuple(
                 Class(item.path, item.index) for item in self.value(path, args[0]) if isinstance(item, Inst)

@@ -1,0 +1,110 @@
+"""Python resolution: single rules in memory, and the interpreter's own library as a corpus."""
+
+from __future__ import annotations
+
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from ctxsearch.graph.model import EdgeKind
+from ctxsearch.graph.records import FileGraph
+from ctxsearch.graph.resolve.resolver import Resolver
+from ctxsearch.indexer.parse import parse
+
+PACKAGES = ("json", "logging", "concurrent", "importlib")
+
+
+def resolve(files: dict[str, str]) -> dict[str, FileGraph]:
+    return dict(Resolver().update({path: parse(path, text.encode()) for path, text in files.items()}).graphs)
+
+
+def called(files: dict[str, str], path: str = "main.py") -> set[str]:
+    """Qualified names of what a file calls in its own repository."""
+    graphs = resolve(files)
+    nodes = {record.node.id: record.node for graph in graphs.values() for record in graph.nodes}
+    return {
+        nodes[edge.target].qualified_name
+        for edge in graphs[path].edges
+        if edge.kind is EdgeKind.CALLS and edge.target in nodes
+    }
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "x = {**x}",
+        "x = [*x]",
+        "x = [x for x in x]",
+        "x = x[0]",
+        "x = x.y",
+        "x = x()",
+        "x: 'x' = x",
+        "def x(): return x()",
+        "def x(): yield from x()",
+        "class x(x): pass",
+        "class x:\n    def __iter__(self): return x()\n    def __next__(self): return self\nfor y in x(): y()",
+        "class A(B): pass\nclass B(A):\n    def f(self): self.g()",
+        "from main import *\nfrom main import x\nx()",
+        "@x\ndef x(): pass",
+        "x = lambda x=x: x(x)\nx(x)",
+        "def f(g): return g(g)\nf(f)",
+        "x = list(x)",
+        "x.x = x",
+        "x[x] = x",
+    ],
+)
+def test_what_refers_to_itself_ends(statement: str) -> None:
+    assert "main.py" in resolve({"main.py": f"{statement}\nx()\nx.y()\nx[0]()\nfor z in x: z()\n"})
+
+
+def test_a_built_in_that_a_module_replaces_is_still_read_before() -> None:
+    assert called({"main.py": "str = str\nclass A:\n    def lower(self): pass\nstr(1).lower()\n"}) == set()
+
+
+def test_a_package_inside_a_package_is_no_top_level_module() -> None:
+    files = {
+        "app/__init__.py": "",
+        "app/vendor/__init__.py": "",
+        "app/vendor/requests/__init__.py": "def get(): pass\n",
+        "main.py": "import requests\nrequests.get()\n",
+    }
+    assert called(files) == set()
+
+
+def test_tests_do_not_make_a_name_ambiguous() -> None:
+    files = {
+        "app.py": "class A:\n    def compute_total(self): pass\n",
+        "tests/test_app.py": "class Fake:\n    def compute_total(self): pass\n",
+        "main.py": "import app\ndef f(x):\n    x.compute_total()\n",
+    }
+    assert called(files) == {"app.A.compute_total"}
+
+
+def test_what_a_test_passes_in_is_not_called_by_the_library() -> None:
+    files = {
+        "main.py": "def run(callback):\n    callback()\n",
+        "tests/test_main.py": "from main import run\ndef fake(): pass\ndef test_it():\n    run(fake)\n",
+    }
+    assert called(files) == set()
+
+
+def test_a_function_called_as_a_parameter_receives_what_it_is_called_with() -> None:
+    source = "def inner(): pass\ndef middle(f):\n    f()\ndef outer(g):\n    g(inner)\nouter(middle)\n"
+    assert called({"main.py": source}) == {"main.inner", "main.middle", "main.outer"}
+
+
+def test_a_sample_of_the_standard_library_passes_through_the_graph() -> None:
+    root = Path(sysconfig.get_paths()["stdlib"])
+    files = sorted(path for package in PACKAGES for path in (root / package).rglob("*.py"))
+    files += sorted(root.glob("*.py"))[::16]
+    facts = {}
+    for path in files:
+        name = path.relative_to(root).as_posix()
+        facts[name] = parse(name, path.read_bytes())
+    graphs = Resolver().update(facts).graphs
+    assert set(graphs) == set(facts)
+    calls = sum(len(edge.lines) for graph in graphs.values() for edge in graph.edges if edge.kind is EdgeKind.CALLS)
+    unresolved = sum(len(item.lines) for graph in graphs.values() for item in graph.unresolved)
+    assert calls > 1500
+    assert unresolved < calls / 2
