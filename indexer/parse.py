@@ -28,7 +28,9 @@ def _extract(path: str, source: bytes, flags: NodeFlag, spec: LanguageSpec | Non
     if manifest is not None or spec is None or not spec.ready():
         return manifest
     root = parse_tree(spec.language(), source)
-    return spec.extractor()(path, source, flags).extract(root, spec.compiled())
+    extractor = spec.extractor()(path, source, flags)
+    extractor.language = extractor.language or spec.name
+    return extractor.extract(root, spec.compiled())
 
 
 def _bare_facts(path: str, language: str, source: bytes, flags: NodeFlag, parse_errors: int = 0) -> FileFacts:
