@@ -8,6 +8,7 @@ from ctxsearch.graph.resolve.typed import TypedEvaluator
 from ctxsearch.graph.resolve.typed_types import TYPE_LIKE
 from ctxsearch.graph.resolve.values import UNKNOWN, Class, Ext, Values
 
+INNER = "inner"  # as the front end names a NEW whose base is the outer instance
 _OBJECT = frozenset({"getClass", "hashCode", "equals", "clone", "toString", "notify", "notifyAll", "wait", "finalize"})
 _ENUM = frozenset({"name", "ordinal", "compareTo", "values", "valueOf", "getDeclaringClass", "describeConstable"})
 _CLOSED = {"Enum": _ENUM, "Record": frozenset[str](), "Object": frozenset[str](), "Serializable": frozenset[str]()}
@@ -95,6 +96,17 @@ class JavaEvaluator(TypedEvaluator):
 
     def imported(self, path: str, item: Import) -> Values:
         return self._guarded(path, ("i", path, item.at), lambda: self.import_values(path, item))
+
+    def new_classes(self, path: str, expr: Expr) -> Values:
+        if expr.name == INNER and expr.type is not None:
+            parts = expr.type.name.split(".")
+            return self.nested_types(self.value(path, expr.base), parts)
+        return super().new_classes(path, expr)
+
+    def eval_new(self, path: str, index: int, expr: Expr) -> Values:
+        if expr.name == INNER:
+            return self._each(self.new_classes(path, expr), self.instance_of)
+        return super().eval_new(path, index, expr)
 
     def is_method(self, definition: Definition) -> bool:
         return super().is_method(definition) and not definition.name.startswith("<")

@@ -16,6 +16,7 @@ RELATED = 3
 EXACT = 4
 
 _NUMBERS = ("byte", "short", "char", "int", "long", "float", "double")
+_VALUE_TYPES = frozenset({*_NUMBERS, "boolean", "bool", "decimal", "uint", "ulong", "ushort", "sbyte"})
 _BOXES = {
     "Byte": "byte",
     "Short": "short",
@@ -49,8 +50,10 @@ def takes(definition: Definition, count: int) -> bool:
 
 def fit(argument: Value, parameter: Value, ancestors: Ancestors) -> int:
     """How well a value of one type fits a parameter of another."""
-    if isinstance(parameter, Var) or isinstance(argument, Var):
+    if isinstance(parameter, Var):
         return WEAK
+    if isinstance(argument, Var):
+        return NO_MATCH if isinstance(parameter, Ext) and parameter.name in _VALUE_TYPES else WEAK
     if isinstance(parameter, Ext):
         if isinstance(argument, Ext):
             return _fit_external(argument, parameter)
@@ -62,7 +65,7 @@ def fit(argument: Value, parameter: Value, ancestors: Ancestors) -> int:
 
 def _fit_to_own(argument: Value, parameter: Inst, ancestors: Ancestors) -> int:
     if isinstance(argument, Ext):
-        return WEAK if simple(argument.name) == "" or "()" in argument.name else NO_MATCH
+        return NO_MATCH if is_type_name(argument.name) else WEAK
     if not isinstance(argument, Inst):
         return WEAK
     if (argument.path, argument.index) == (parameter.path, parameter.index):
@@ -94,9 +97,9 @@ def _fit_external(argument: Ext, parameter: Ext) -> int:
             first, second = argument.args[0][0], parameter.args[0][0]
             if isinstance(first, Ext) and isinstance(second, Ext):
                 return _fit_external(first, second) if simple(first.name) != simple(second.name) else EXACT
-            return WEAK if type(first) is type(second) else NO_MATCH
+            return WEAK if type(first) is type(second) or isinstance(second, Var) else NO_MATCH
         return EXACT
-    if "()" in argument.name or wanted in _OPEN or given == "":
+    if wanted in _OPEN or not is_type_name(argument.name):
         return WEAK
     if given == "[]" or wanted == "[]":
         return NO_MATCH
@@ -119,6 +122,14 @@ def _fit_plain(plain_given: str, plain_wanted: str, given: str, wanted: str) -> 
     if plain_wanted == "String":
         return NO_MATCH
     return WEAK
+
+
+def is_type_name(name: str) -> bool:
+    """Whether an external's name is that of a type, rather than of a constant or of some call's result."""
+    last = simple(name)
+    if last in _VALUE_TYPES or last in ("[]", "->", "string", "object", "()", ".->"):
+        return True
+    return last[:1].isupper() and "()" not in name and (len(last) == 1 or any(letter.islower() for letter in last))
 
 
 def simple(name: str) -> str:

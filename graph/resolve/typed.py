@@ -353,7 +353,7 @@ class TypedEvaluator(FunctionRules):
             if expr.op is Op.CALLABLE and (self.references_call or self._through_super(facts, expr)):
                 for value in self.ask(path, index):
                     yield from self._reference_targets(value, expr)
-            elif expr.op is Op.NEW and expr.base >= 0 and expr.type is not None:
+            elif expr.op is Op.NEW and expr.base >= 0 and facts.exprs[expr.base].op is Op.CLASS:
                 yield from self._anonymous_super(path, expr)
             elif expr.op is Op.ELEMENT:
                 yield from self._protocol(path, expr, self.iteration)
@@ -364,7 +364,7 @@ class TypedEvaluator(FunctionRules):
         self, path: str, expr: Expr, names: tuple[str, ...]
     ) -> Iterator[tuple[int, tuple[str, int], Rule, int]]:
         """The calls that a loop or a resource block makes: the first on the value, the others on what it returns."""
-        values = self.ask(path, expr.base)
+        values = self.typed(path, expr.scope, expr.type) or self.ask(path, expr.base)
         for name in names[:1]:
             for target in self._own_protocol(values, name):
                 yield expr.scope, (target.path, target.index), Rule.TYPED, expr.line

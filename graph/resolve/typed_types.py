@@ -336,6 +336,8 @@ class TypeRules(Evaluator):
         return UNKNOWN
 
     def external_member(self, base: Ext, name: str) -> Values:
+        if base.name == "[]" and name in ("length", "Length", "size"):
+            return (Ext("int"),)
         return (Ext(f"{base.name}.{name}" if base.name else "", base.args),)
 
     def package_member(self, package: Package, name: str) -> Values:

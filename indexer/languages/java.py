@@ -21,6 +21,7 @@ from ctxsearch.indexer.languages.typenames import read_type
 
 INITIALIZER = "<init>"  # an instance initialiser block
 STATIC_INITIALIZER = "<clinit>"
+INNER = "inner"  # the name of a NEW whose base is the outer instance
 
 _COMMENTS = frozenset({"block_comment", "line_comment"})
 _ANNOTATIONS = frozenset({"annotation", "marker_annotation"})
@@ -380,8 +381,9 @@ class JavaExtractor(TypedExtractor):
         statement = node.parent.parent if node.parent is not None else None
         if name is None or statement is None:
             return
-        value = self.add(node, Op.ENTER, base=self.expr(self.field(node, "value")))
-        self.declare(name, value, self.type_of(self.field(node, "type")), statement.end_byte)
+        declared = self.type_of(self.field(node, "type"))
+        value = self.add(node, Op.ENTER, base=self.expr(self.field(node, "value")), type=declared)
+        self.declare(name, value, declared, statement.end_byte)
 
     def on_held_resource(self, node: Node) -> None:
         """`try (handle)`: a resource that has a name already."""
@@ -462,6 +464,10 @@ class JavaExtractor(TypedExtractor):
     def _creation(self, node: Node) -> int:
         made = self.type_of(self.field(node, "type"))
         body = next((child for child in node.named_children if child.type == "class_body"), None)
+        outer = node.children[0]
+        if body is None and outer.type != "new":  # outer.new Inner()
+            args = self._arguments(self.field(node, "arguments"))
+            return self.add(node, Op.NEW, INNER, base=self.expr(outer), args=args, type=made)
         return self._creation_of(node, made, body)
 
     def _creation_of(self, node: Node, made: Type | None, body: Node | None) -> int:
