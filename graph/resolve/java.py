@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ctxsearch.graph.facts import Definition, Expr, Import
 from ctxsearch.graph.resolve.jdk import JDK
+from ctxsearch.graph.resolve.jdk_members import JDK_MEMBERS
 from ctxsearch.graph.resolve.typed import TypedEvaluator
 from ctxsearch.graph.resolve.typed_types import TYPE_LIKE
 from ctxsearch.graph.resolve.values import UNKNOWN, Class, Ext, Values
@@ -11,7 +12,8 @@ from ctxsearch.graph.resolve.values import UNKNOWN, Class, Ext, Values
 INNER = "inner"  # as the front end names a NEW whose base is the outer instance
 _OBJECT = frozenset({"getClass", "hashCode", "equals", "clone", "toString", "notify", "notifyAll", "wait", "finalize"})
 _ENUM = frozenset({"name", "ordinal", "compareTo", "values", "valueOf", "getDeclaringClass", "describeConstable"})
-_CLOSED = {"Enum": _ENUM, "Record": frozenset[str](), "Object": frozenset[str](), "Serializable": frozenset[str]()}
+_BARE = dict.fromkeys(("Record", "Object", "Serializable", "Cloneable"), frozenset[str]())
+_CLOSED = {**JDK_MEMBERS, **_BARE, "Enum": _ENUM}
 
 
 class JavaEvaluator(TypedEvaluator):

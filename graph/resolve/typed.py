@@ -237,6 +237,8 @@ class TypedEvaluator(FunctionRules):
                     found = self.called_variable(self.field(own, callee.name), path, call)
                 if found is not None:
                     return found
+                if self.inherits(path, inner, callee.name):
+                    return self.missing_method(own, callee.name, path, call)
                 outside = outside or self.open_ended(path, inner, callee.name)
             else:
                 found = self.local_call(path, inner, callee, call)

@@ -359,6 +359,14 @@ class TypeRules(Evaluator):
                     return self.apply(self.variable_type(path, index), env)
         return None
 
+    def inherits(self, path: str, index: int, name: str) -> bool:
+        """Whether a library ancestor of a class is known to define a member."""
+        return any(
+            name in self.closed_bases.get(simple(ancestor.name), ())
+            for ancestor in self.linear(path, index)
+            if isinstance(ancestor, Ext)
+        )
+
     def open_ended(self, path: str, index: int, name: str) -> bool:
         """Whether a library ancestor of a class may define a member."""
         for ancestor in self.linear(path, index):

@@ -38,7 +38,9 @@
 (instanceof_expression name: (identifier)) @pattern
 (type_pattern) @typed_pattern
 (record_pattern_component) @typed_pattern
-(assignment_expression right: [(lambda_expression) (method_reference)]) @assignment
+(assignment_expression right: [
+  (lambda_expression) (method_reference) (ternary_expression) (switch_expression)
+]) @assignment
 
 ; Code
 (method_invocation) @call
