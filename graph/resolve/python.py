@@ -8,7 +8,15 @@ from collections.abc import Iterable, Iterator
 from ctxsearch.graph.facts import MODULE_SCOPE, Definition, Expr, Import, Op, ParamKind, Type
 from ctxsearch.graph.model import NodeFlag, NodeKind, Rule
 from ctxsearch.graph.resolve.evaluate import Evaluator
-from ctxsearch.graph.resolve.python_library import BUILTINS, CALLERS, LIBRARY_METHODS, PASS_THROUGH, TRANSPARENT_TYPES
+from ctxsearch.graph.resolve.python_library import (
+    ADDERS,
+    BUILTINS,
+    CALLERS,
+    COPIES,
+    LIBRARY_METHODS,
+    PASS_THROUGH,
+    TRANSPARENT_TYPES,
+)
 from ctxsearch.graph.resolve.surface import MODULE_STARS
 from ctxsearch.graph.resolve.tables import CLASS_LIKE, FileTable
 from ctxsearch.graph.resolve.values import (
@@ -46,6 +54,7 @@ class PythonEvaluator(Evaluator):
 
     language = "python"
     guesses_after_flow = True
+    _adding: dict[str, list[int]] | None = None  # of the home file, see `_additions`
 
     # -- modules
 
@@ -337,7 +346,8 @@ class PythonEvaluator(Evaluator):
         key = facts.exprs[expr.args[0]] if expr.args else None
         constant = _key(key) if key is not None and key.op is Op.LITERAL else None
         bases = self.value(path, expr.base)
-        return (*stored, *self._each(bases, lambda base: self.item(base, constant)))
+        added = self._added(path, expr.base)
+        return (*stored, *self._each(bases, lambda base: self.item(base, constant)), *added)
 
     def _stored(self, path: str, expr: Expr) -> tuple[Values, bool]:
         """What `base[key] = value` statements of the same function (or module) stored; and whether that is all."""
@@ -363,6 +373,40 @@ class PythonEvaluator(Evaluator):
                 found, certain = [], True
             found += self.value(path, item.value)
         return tuple(found), certain
+
+    def eval_element(self, path: str, index: int, expr: Expr) -> Values:
+        return (*super().eval_element(path, index, expr), *self._added(path, expr.base))
+
+    def _added(self, path: str, container: int) -> Values:
+        """What `container.append(x)` and the like put in, in the file being resolved."""
+        table = self.table(path)
+        exprs = table.facts.exprs
+        chain = _copied(exprs, container)
+        if exprs[chain].op not in (Op.NAME, Op.MEMBER) or path != self.home or self._abroad:
+            return UNKNOWN
+        found: list[Value] = []
+        for call in self._additions(table).get(exprs[chain].name, ()):
+            callee = exprs[exprs[call].base]
+            if _same(table, callee.base, chain):
+                given = self.value(path, exprs[call].args[-1])
+                found += self._each(given, self.element) if ADDERS[callee.name] == "all" else given
+        return tuple(found)
+
+    def _additions(self, table: FileTable) -> dict[str, list[int]]:
+        """The calls in the home file that add to a container, by the container's own name."""
+        if self._adding is None:
+            self._adding = {}
+            exprs = table.facts.exprs
+            for index, expr in enumerate(exprs):
+                if expr.op is Op.CALL and expr.args and expr.base >= 0:
+                    callee = exprs[expr.base]
+                    if callee.op is Op.MEMBER and callee.name in ADDERS and exprs[callee.base].name:
+                        self._adding.setdefault(exprs[callee.base].name, []).append(index)
+        return self._adding
+
+    def begin(self, path: str) -> None:
+        super().begin(path)
+        self._adding = None
 
     def eval_choice(self, path: str, index: int, expr: Expr) -> Values:
         found = super().eval_choice(path, index, expr)
@@ -1114,8 +1158,21 @@ def _same(table: FileTable, first: int, second: int) -> bool:
         if one.op in (Op.THIS, Op.RECEIVER_CLASS):
             return table.enclosing_class(one.scope) == table.enclosing_class(two.scope)
         if one.op is Op.NAME:
-            return True
+            return _binder(table, one) == _binder(table, two)
         first, second = one.base, two.base
+
+
+def _binder(table: FileTable, name: Expr) -> int:
+    """The scope whose variable a name is."""
+    scope = name.scope
+    while scope >= 0:
+        definition = table.facts.definitions[scope]
+        if scope in table.binds and name.name in table.binds[scope]:
+            return scope
+        if any(param.name == name.name for param in definition.params):
+            return scope
+        scope = definition.parent
+    return MODULE_SCOPE
 
 
 def _key(expr: Expr) -> str | None:
@@ -1131,6 +1188,20 @@ def _entry(exprs: tuple[Expr, ...], place: int, arg: int) -> tuple[str, int]:
     if entry.op is Op.KEYWORD:
         return (f"int:{entry.name}" if entry.text == "int" else entry.name), entry.base
     return f"int:{place}", arg
+
+
+def _copied(exprs: tuple[Expr, ...], container: int) -> int:
+    """The container behind `list(container)`, `container.copy()` and the like."""
+    while container >= 0 and exprs[container].op is Op.CALL:
+        call = exprs[container]
+        callee = exprs[call.base] if call.base >= 0 else call
+        if callee.op is Op.NAME and callee.name in COPIES and len(call.args) == 1:
+            container = call.args[0]
+        elif callee.op is Op.MEMBER and callee.name in COPIES and not call.args:
+            container = callee.base
+        else:
+            break
+    return container
 
 
 def _is_receiver(exprs: tuple[Expr, ...], index: int) -> bool:

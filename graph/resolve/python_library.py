@@ -55,5 +55,10 @@ PASS_THROUGH = {
 # Built-ins that call what they are given: any argument, or only `key=`.
 CALLERS = {"map": "any", "filter": "any", "reduce": "any", "sorted": "key", "sort": "key", "min": "key", "max": "key"}
 
+# Methods that put their last argument, or all that it contains, into their container.
+ADDERS = {"append": "one", "appendleft": "one", "add": "one", "insert": "one", "extend": "all", "setdefault": "one"}
+# Functions and methods that give the same items again.
+COPIES = frozenset({"list", "tuple", "set", "frozenset", "sorted", "reversed", "iter", "copy", "values"})
+
 # Annotations that say nothing about which method runs.
 TRANSPARENT_TYPES = frozenset({"Any", "object", "AnyStr", "Callable", "Incomplete", "NoReturn", "Never", "Unpack"})
