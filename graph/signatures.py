@@ -13,7 +13,7 @@ import numpy as np
 
 from ctxsearch.graph.attribution import UNATTRIBUTED, Ints
 from ctxsearch.graph.git import Git
-from ctxsearch.graph.history_store import HistoryStore
+from ctxsearch.graph.history_store import HistoryStore, StoredPatch
 from ctxsearch.graph.node_history import WORK_TREE, History
 from ctxsearch.graph.patches import Change
 
@@ -50,7 +50,8 @@ def last_changes(
     relied on under it, and ends the search. What the work tree changes is compared with HEAD and not remembered.
     """
     found = np.full(len(nodes), UNATTRIBUTED, np.int32)
-    open_questions = {row: _steps(store, history, node) for row, node in enumerate(nodes)}
+    patches = _patches_by_path(store, history, {node.path for node in nodes})
+    open_questions = {row: _steps(patches, history, node) for row, node in enumerate(nodes)}
     while open_questions:
         asked = {row: step for row, steps in open_questions.items() if (step := next(steps, None)) is not None}
         open_questions = {row: open_questions[row] for row in asked}
@@ -62,31 +63,48 @@ def last_changes(
     return found
 
 
-def _steps(store: HistoryStore, history: History, node: SignedNode) -> Iterator[_Step]:
+def _patches_by_path(store: HistoryStore, history: History, paths: set[str]) -> Mapping[bytes, Sequence[StoredPatch]]:
+    """All patches that these files' lines come from, by the name the file had after each, newest first."""
+    places = np.full(len(history.commits.times), -1, np.int32)
+    places[history.chain] = np.arange(len(history.chain))
+    full_paths = [_bytes(history.folder + path) for path in sorted(paths)]
+    found: dict[bytes, list[StoredPatch]] = {}
+    for stored in store.patches_of(full_paths, places):
+        found.setdefault(stored.patch.path, []).append(stored)
+    return found
+
+
+def _steps(patches: Mapping[bytes, Sequence[StoredPatch]], history: History, node: SignedNode) -> Iterator[_Step]:
     """The commits that touched the signature's lines, newest first, with the file's name at each."""
     lines = history.files.get(node.path)
     if lines is None:
         return
     touches = lines.touches
     hit = touches[(touches[:, 1] <= node.last_line) & (touches[:, 2] >= node.first_line), 0]
-    positions = history.positions_of(hit)
-    touching = set(hit[positions < len(history.chain)].tolist())
+    touching = set(hit[history.positions_of(hit) < len(history.chain)].tolist())
     full_path = history.folder + node.path
     if WORK_TREE in touching:
         yield _Step(WORK_TREE, full_path, full_path)
-    places = np.full(len(history.commits.times), -1, np.int32)
-    places[history.chain] = np.arange(len(history.chain))
-    path = full_path.encode("utf-8", "surrogateescape")
-    for stored in store.patches_of([path], places):
-        if stored.patch.path != path:
-            continue
-        before = stored.patch.source or path
-        created = stored.patch.change is Change.ADDED
+    for stored in _life(patches, _bytes(full_path)):
+        patch = stored.patch
         if stored.commit in touching:
-            yield _Step(stored.commit, _text(path), None if created else _text(before))
-        if created:
-            return
-        path = before
+            before = None if patch.change is Change.ADDED else _text(patch.source or patch.path)
+            yield _Step(stored.commit, _text(patch.path), before)
+
+
+def _life(patches: Mapping[bytes, Sequence[StoredPatch]], path: bytes) -> Iterator[StoredPatch]:
+    """One file's patches back to its creation, through its renames."""
+    position, following = -1, True
+    while following:
+        following = False
+        for stored in patches.get(path, ()):
+            if stored.position > position:
+                yield stored
+                if stored.patch.change is Change.ADDED:
+                    return
+                if stored.patch.source is not None:
+                    path, position, following = stored.patch.source, stored.position, True
+                    break
 
 
 def _verdicts(
@@ -158,6 +176,10 @@ def _blobs(git: Git, names: Sequence[str]) -> Iterator[tuple[str, bytes]]:
                 size = int(header[-1])
                 yield name, answer[at : at + size]
                 at += size + 1
+
+
+def _bytes(path: str) -> bytes:
+    return path.encode("utf-8", "surrogateescape")
 
 
 def _text(path: bytes) -> str:
