@@ -44,7 +44,11 @@ class ModuleLinks(Evaluator):
         if specifier.startswith("."):
             found = self._probe(posixpath.normpath(posixpath.join(directory, specifier)))
         else:
-            found = self._by_config(directory, specifier) or self._by_package(directory, specifier)
+            found = (
+                self._by_config(directory, specifier)
+                or self._by_package(directory, specifier)
+                or self._by_custom(directory, specifier)
+            )
         return (Module(found),) if found else (Ext(specifier),)
 
     def _probe(self, base: str) -> str:
@@ -83,6 +87,17 @@ class ModuleLinks(Evaluator):
                 found = self._by_paths(parent, specifier, depth - 1) if self.world.exists(parent) else ""
                 if found:
                     return found
+        return ""
+
+    def _by_custom(self, directory: str, specifier: str) -> str:
+        """`@/x` and `~/x`, which can be no package: by custom the sources, as bundlers are told."""
+        if not specifier.startswith(("@/", "~/")):
+            return ""
+        rest = specifier[2:]
+        for place in _upwards(directory):
+            found = self._probe(posixpath.join(place, "src", rest)) or self._probe(posixpath.join(place, rest))
+            if found:
+                return found
         return ""
 
     # -- package.json

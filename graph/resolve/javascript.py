@@ -27,6 +27,7 @@ from ctxsearch.graph.resolve.values import (
     Func,
     Inst,
     Module,
+    Package,
     Shape,
     Value,
     Values,
@@ -92,6 +93,8 @@ class JavaScriptEvaluator(TypeReader):
             chosen = self._from_outside(table, chosen)
         if not chosen:
             return None  # the name's blocks lie elsewhere
+        if any(kind == 1 for _, kind, _ in chosen):
+            chosen = [place for place in places if place[1] == 1] + [place for place in chosen if place[1] != 1]
         return tuple(value for _, kind, index in chosen for value in self._binding(path, kind, index))
 
     def _from_outside(self, table: FileTable, places: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
@@ -114,12 +117,14 @@ class JavaScriptEvaluator(TypeReader):
             and definitions[index].kind not in (NodeKind.METHOD, NodeKind.CONSTRUCTOR)
             and not (assigned and definitions[index].kind is NodeKind.VARIABLE)
         ]
-        return _implementations(definitions, kept)
+        kept = _implementations(definitions, kept)
+        spaces = [index for index in kept if definitions[index].kind is NodeKind.PACKAGE]
+        return [*[index for index in kept if index not in spaces][-1:], *spaces]  # the last declaration counts
 
     def definition_value(self, path: str, index: int) -> Values:
         kind = self.definition(path, index).kind
         if kind is NodeKind.PACKAGE:
-            return (Class(path, index),)
+            return (Package(f"{path}\0{index}"),)
         if kind in (NodeKind.INTERFACE, NodeKind.TYPE_ALIAS):
             return UNKNOWN  # no value
         definition = self.definition(path, index)
@@ -176,11 +181,8 @@ class JavaScriptEvaluator(TypeReader):
         return facts.definitions[index].parent == MODULE_SCOPE and not facts.imports and not facts.exports
 
     def in_class_scope(self, path: str, index: int, name: str) -> Values | None:
-        """Members are never in scope; a class expression's or namespace's own names are."""
-        definition = self.table(path).facts.definitions[index]
-        if definition.kind is NodeKind.PACKAGE:
-            return self.bound(path, index, name, -1)
-        return (Class(path, index),) if definition.name == name else None
+        """Members are never in scope; a class expression's own name is."""
+        return (Class(path, index),) if self.table(path).facts.definitions[index].name == name else None
 
     # -- this
 
@@ -540,6 +542,11 @@ class JavaScriptEvaluator(TypeReader):
             if found:
                 return found
         return super().member_value(path, index, seen_as)
+
+    def package_member(self, package: Package, name: str) -> Values:
+        """A member of a namespace, which is a value that is never called."""
+        path, _, index = package.name.partition("\0")
+        return self.own_member(path, int(index), name, None) or UNKNOWN
 
     def _is_method(self, definition: Definition) -> bool:
         return definition.kind in CALLABLE_KINDS and not definition.flags & NodeFlag.PROPERTY
@@ -1155,6 +1162,9 @@ class JavaScriptEvaluator(TypeReader):
             table = self.table(owner.path)
             found = self._members_named(table, owner.index, name, None)
             return (Class(owner.path, found[-1]),) if found else UNKNOWN
+        if isinstance(owner, Package):
+            path, _, index = owner.name.partition("\0")
+            return self.defined(Class(path, int(index)), name)
         return UNKNOWN
 
     def _symbol(self, path: str, name: str) -> Values:

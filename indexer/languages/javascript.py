@@ -250,7 +250,16 @@ class JavaScript(Expressions):
         return self._define_type(node, NodeKind.TYPE_ALIAS)
 
     def _define_namespace(self, node: Node) -> Draft | None:
-        return self._define_type(node, NodeKind.PACKAGE)
+        """`namespace A.B {}` is B inside A."""
+        name = node.child_by_field_name("name")
+        if name is None:
+            return None
+        *around, last = (
+            self._introduce(name).split(".") if name.type == "nested_identifier" else [self._introduce(name)]
+        )
+        for part in around:
+            self.scope = self.draft(NodeKind.PACKAGE, part, node).index
+        return self.draft(NodeKind.PACKAGE, last, node)
 
     def _define_type(self, node: Node, kind: NodeKind) -> Draft | None:
         name = node.child_by_field_name("name")
