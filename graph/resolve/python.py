@@ -41,6 +41,7 @@ from ctxsearch.graph.resolve.values import (
 )
 
 MIN_UNIQUE_LENGTH = 4  # shorter method names are unique by accident
+MAX_ANCESTORS = 1000  # of one class
 MAX_ROOTS = 8  # directories above a file where its absolute imports are looked for
 END = sys.maxsize  # a place after every statement of a scope
 _SHARED = ""  # memo entries that no file owns
@@ -199,9 +200,10 @@ class PythonEvaluator(Evaluator):
     def lookup(self, path: str, scope: int, name: str, at: int) -> Values:
         """Function scopes outwards; a class body is seen from itself alone; then the module and the built-ins."""
         definitions = self.table(path).facts.definitions
-        place, inner = at, scope
+        place, inner, lambdas = at, scope, True
         while inner >= 0:
             definition = definitions[inner]
+            lambdas = lambdas and definition.name.startswith("<")
             if definition.kind not in CLASS_LIKE:
                 found = self.in_function(path, inner, name, place)
                 if found is not None:
@@ -213,6 +215,11 @@ class PythonEvaluator(Evaluator):
             # seen from nested code: any time after its definition, but block-wise where that stands
             place = -2 - definition.start
             inner = definition.parent
+        if lambdas:  # module code, or a lambda in it, which sees the variables of a comprehension around
+            return self._top_level(path, name, place)
+        return self._guarded(path, ("n", path, name), lambda: self._top_level(path, name, -1))
+
+    def _top_level(self, path: str, name: str, place: int) -> Values:
         found = self.in_module(path, name, place)
         return found if found is not None else self.global_name(path, name)
 
@@ -439,7 +446,11 @@ class PythonEvaluator(Evaluator):
 
     def ancestry(self, path: str, index: int) -> list[Class | Ext]:
         """The method resolution order (C3); depth first where a hierarchy has none."""
-        return self._linear(Class(path, index), ()) or super().ancestry(path, index)
+        found = self._guarded(path, ("mro", path, index), lambda: self._order(path, index), MAX_ANCESTORS)
+        return [owner for owner in found if isinstance(owner, Class | Ext)]
+
+    def _order(self, path: str, index: int) -> Values:
+        return tuple(self._linear(Class(path, index), ()) or super().ancestry(path, index))
 
     def _linear(self, owner: Class, below: tuple[Class, ...]) -> list[Class | Ext]:
         if owner in below or len(below) > 30:
