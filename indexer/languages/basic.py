@@ -11,7 +11,9 @@ A pattern's head says what it found, its other captures are the parts:
     @param        a parameter's name: @type
     @local        a local variable's name: @type, @value
     @base         a type that the definition around it extends
-    @doc          a documentation string that belongs to the next definition
+    @doc          a documentation string that belongs to the next definition, or with `(#set! doc "inner")` to the
+                  one around it
+    @ignore       nothing: keeps a later pattern from taking the node
     @comment      a comment: a run of them before a definition documents it
     @package      the package that the file declares
 
@@ -58,8 +60,8 @@ _TYPE_NAME = re.compile(
 )
 _MARKERS = re.compile(r"^\s*(?:/\*+!?|\{-+\s*\|?|\(\*+|///?!?|//|#+!?|---?\[*|--\s*\||;+|%+|\*(?!/))?\s?\|?\s?")
 _ENDS = re.compile(r"\s*(?:\*+/|-\}|\*+\)|\]\])\s*$")
-_SITES = frozenset({"call", "import", "param", "local", "base", "package"})
-_HEADS = _SITES | {"member", "instance", "doc", "comment"}
+_SITES = frozenset({"call", "import", "param", "local", "base", "package", "doc"})
+_HEADS = _SITES | {"member", "instance", "comment", "ignore"}
 _EXPRESSIONS = frozenset({"call", "member", "instance", "import"})
 _KEYWORD = re.compile(r"^(?:import|include|open|use|using|require|library)\s+")
 _QUOTES = "\"'`<>"
@@ -123,7 +125,7 @@ class BasicExtractor(Extractor):
                 self._meanings.setdefault(item.node.id, item)
             if item.head == "comment":
                 self._note_comment(item)
-            elif item.head == "doc":
+            elif item.head == "doc" and self._settings[item.pattern].get("doc") != "inner":
                 self._docs.append(item)
             elif item.head == "import":
                 self._aliases |= {node.id for node in item.parts.get("alias", ())}
@@ -220,9 +222,13 @@ class BasicExtractor(Extractor):
         """The last documentation string before the definition that no definition before it has taken."""
         doc = ""
         while self._spent_docs < len(self._docs) and self._docs[self._spent_docs].end <= start:
-            doc = self.text(self._docs[self._spent_docs].node).strip(_QUOTES + " \n\t")
+            doc = self._doc_text(self._docs[self._spent_docs])
             self._spent_docs += 1
-        return "\n".join(line.strip() for line in doc.splitlines())[:MAX_DOC]
+        return doc
+
+    def _doc_text(self, item: _Found) -> str:
+        text = self.text(item.node).strip(_QUOTES + " \n\t")
+        return "\n".join(line.strip() for line in text.splitlines())[:MAX_DOC]
 
     def _comment_lines(self, node: Node) -> list[str]:
         return [_ENDS.sub("", _MARKERS.sub("", line)).rstrip() for line in self.text(node).splitlines()]
@@ -287,6 +293,15 @@ class BasicExtractor(Extractor):
     def _on_package(self, item: _Found) -> None:
         self.package = self.text(item.node)
         self.doc = self.doc or self._doc_before(item.node)
+
+    def _on_doc(self, item: _Found) -> None:
+        """A documentation string inside what it documents."""
+        if self._settings[item.pattern].get("doc") == "inner":
+            doc = self._doc_text(item)
+            if self.scope >= 0:
+                self.drafts[self.scope].doc = doc
+            else:
+                self.doc = doc
 
     def _doc_before(self, node: Node) -> str:
         last = self.line(node.start_byte) - 1
