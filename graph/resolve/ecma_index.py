@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import NamedTuple
 
-from ctxsearch.graph.facts import MODULE_SCOPE, Expr, Op
-from ctxsearch.graph.model import NodeKind
+from ctxsearch.graph.facts import MODULE_SCOPE, Definition, Expr, Op
+from ctxsearch.graph.model import CALLABLE_KINDS, NodeFlag, NodeKind
 from ctxsearch.graph.resolve.tables import CLASS_LIKE, FileTable, Names
 
 ANY_MEMBER = "*"  # a member written under a key that is not constant, or copied from another object
+VALUE_KINDS = CALLABLE_KINDS | {NodeKind.CLASS, NodeKind.VARIABLE, NodeKind.PACKAGE}
 _HELD = frozenset({Op.FUNCTION, Op.MAPPING, Op.SEQUENCE, Op.CHOICE})
 _OBJECT_WRITERS = frozenset({"assign", "defineProperty", "defineProperties"})
 
@@ -215,3 +216,11 @@ class EcmaIndex:
         """The class that a method is written in; -1 for a member of an object literal or a free function."""
         parent = self.table.facts.definitions[definition].parent
         return parent if parent >= 0 and self.table.facts.definitions[parent].kind in CLASS_LIKE else -1
+
+
+def implementations(definitions: tuple[Definition, ...], found: list[int]) -> list[int]:
+    """Overload signatures stand for their implementation; signatures alone for the first of them."""
+    bodies = [index for index in found if not definitions[index].flags & NodeFlag.DECLARATION]
+    if bodies or not found:
+        return bodies
+    return found[:1]
