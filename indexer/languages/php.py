@@ -142,7 +142,7 @@ class PhpExtractor(Extractor):
         return self.draft(NodeKind.CLASS, f"<anonymous{number}>", node)
 
     def _variable(self, node: Node, capture: str) -> Draft | None:
-        name = node.child_by_field_name("name") or node.named_child(0)
+        name = node.child_by_field_name("name") or _child(node, 0)
         if name is None:
             return None
         scope = self.scope
@@ -188,7 +188,7 @@ class PhpExtractor(Extractor):
         attributes = node.child_by_field_name("attributes")
         for group in attributes.named_children if attributes is not None else ():
             for attribute in group.named_children:
-                name = attribute.named_child(0)
+                name = _child(attribute, 0)
                 if name is not None:
                     draft.decorators.append(self._class_expr(name))
                     if self.text(name) == "Test":
@@ -206,7 +206,7 @@ class PhpExtractor(Extractor):
             _, _, doc = doc_tags(draft.doc, self._resolve_doc) if "@" in draft.doc else ({}, NOTHING, NOTHING)
         chosen = declared if declared.name else doc
         draft.result = chosen if chosen.name else None
-        value = node.named_child(1) if kind == "const_element" else node.child_by_field_name("default_value")
+        value = _child(node, 1) if kind == "const_element" else node.child_by_field_name("default_value")
         if kind != "property_promotion_parameter" and value is not None:
             draft.value = self.expr(value)
 
@@ -264,7 +264,7 @@ class PhpExtractor(Extractor):
         return self.text(kind).lower() if kind is not None else ""
 
     def _use(self, clause: Node, prefix: str, kind: str) -> None:
-        written = clause.named_child(0)
+        written = _child(clause, 0)
         if written is None:
             return
         full = (prefix + self.text(written)).strip("\\").replace("\\", ".")
@@ -312,9 +312,9 @@ class PhpExtractor(Extractor):
 
     def on_require(self, node: Node) -> None:
         """require __DIR__ . '/x.php': a path relative to this file, where it is written out."""
-        value = node.named_child(0)
+        value = _child(node, 0)
         while value is not None and value.type == "parenthesized_expression":
-            value = value.named_child(0)
+            value = _child(value, 0)
         if value is None:
             return
         level = 0
@@ -463,7 +463,7 @@ class PhpExtractor(Extractor):
         self.expr(node)
 
     def on_return(self, node: Node) -> None:
-        value = node.named_child(0)
+        value = _child(node, 0)
         if self.scope >= 0 and value is not None and value.type != "comment":
             self.drafts[self.scope].returns.append(self.expr(value))
 
@@ -502,7 +502,8 @@ class PhpExtractor(Extractor):
         if kind in _LITERALS:
             return self._literal(node, kind)
         if kind in _SAME:
-            return self.expr(node.named_child(0))
+            inner = _child(node, 0)
+            return self.expr(inner) if inner is not None else self.add(node, Op.UNKNOWN)
         return self._other(node, kind)
 
     def _other(self, node: Node, kind: str) -> int:
@@ -513,9 +514,9 @@ class PhpExtractor(Extractor):
         if kind == "array_creation_expression":
             return self._array(node)
         if kind == "subscript_expression":
-            key = node.named_child(1)
+            key = _child(node, 1)
             args = (self.expr(key),) if key is not None else ()
-            return self.add(node, Op.INDEX, base=self.expr(node.named_child(0)), args=args)
+            return self.add(node, Op.INDEX, base=self.expr(_child(node, 0)), args=args)
         if kind == "conditional_expression":
             sides = node.child_by_field_name("body") or node.child_by_field_name("condition")
             other = node.child_by_field_name("alternative")
@@ -555,7 +556,7 @@ class PhpExtractor(Extractor):
             if item.type != "array_element_initializer" or not parts:
                 continue
             if parts[0].type == "variadic_unpacking":
-                args.append(self.add(item, Op.SPREAD, base=self.expr(parts[0].named_child(0))))
+                args.append(self.add(item, Op.SPREAD, base=self.expr(_child(parts[0], 0))))
             elif len(parts) > 1:
                 mapping = True
                 key = self.text(parts[0]).strip("'\"") if parts[0].type in ("string", "integer") else ""
@@ -626,7 +627,7 @@ class PhpExtractor(Extractor):
                 continue
             name = item.child_by_field_name("name")
             if value.type == "variadic_unpacking":
-                args.append(self.add(item, Op.SPREAD, base=self.expr(value.named_child(0))))
+                args.append(self.add(item, Op.SPREAD, base=self.expr(_child(value, 0))))
             elif name is not None:
                 args.append(self.add(item, Op.KEYWORD, "$" + self.text(name), base=self.expr(value)))
             else:
@@ -721,8 +722,12 @@ class PhpExtractor(Extractor):
         if kind in ("union_type", "intersection_type", "disjunctive_normal_form_type"):
             return union([self._type(child) for child in node.named_children])
         if kind == "optional_type":
-            return self._type(node.named_child(0))
+            return self._type(_child(node, 0))
         return named_type(self.text(node), self._resolve) if kind in ("bottom_type", "relative_scope") else NOTHING
+
+
+def _child(node: Node, place: int) -> Node | None:
+    return node.named_child(place) if place < node.named_child_count else None
 
 
 _CONSTANT_DEFAULTS = frozenset({"class_constant_access_expression", "object_creation_expression"})
