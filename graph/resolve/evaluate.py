@@ -677,20 +677,19 @@ class Evaluator:
 
     def encode_value(self, value: Value) -> str | None:
         """A value in a form that survives edits of other definitions; None for what does not travel."""
-        if isinstance(value, Func | Class | Inst):
-            tag = type(value).__name__
-            return f"{tag}\0{value.path}\0{self.table(value.path).stable_name(value.index)}"
-        if isinstance(value, Arg):
-            return f"Arg\0{value.path}\0{self.table(value.path).stable_name(value.index)}\0{value.position}"
+        if isinstance(value, Func | Class | Inst | Arg):
+            table = self.table(value.path)
+            position = f"\0{value.position}" if isinstance(value, Arg) else ""
+            names = f"{table.stable_name(value.index)}\0{table.top_name(value.index)}"
+            return f"{type(value).__name__}\0{value.path}\0{names}{position}"
         return None
 
     def decode_value(self, encoded: str) -> Value | None:
-        tag, path, stable, *rest = encoded.split("\0")
+        tag, path, stable, top, *rest = encoded.split("\0")
         if not self.world.exists(path):
             return None
         table = self.table(path)
-        name = stable.split(":", 1)[1].rsplit("#", 1)[0].split(".", 1)[0]
-        self.world.record("name", path, name)
+        self.world.record("name", path, top)
         index = table.with_stable_name(stable)
         if index < 0:
             return None

@@ -28,7 +28,9 @@ MAX_DECODED = 4000  # files whose tables stay decoded; the rest is held as compa
 FAMILIES = {"typescript": "javascript", "tsx": "javascript", "cpp": "c"} | dict.fromkeys(
     ("gomod", "json", "toml"), "manifest"
 )
-_SHARED_SCOPE = frozenset({"go", "c", "cpp"})  # files of a package see one another's variables without an import
+_SHARED_SCOPE = frozenset(
+    {"go", "c", "cpp", "ruby"}
+)  # files of a package see one another's variables without an import
 _NAMED_KINDS = CALLABLE_KINDS | TYPE_KINDS
 
 

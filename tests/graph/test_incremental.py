@@ -101,12 +101,53 @@ def java(file: File) -> str:
     return "\n".join([*lines, ""])
 
 
+def php(file: File) -> str:
+    lines = ["<?php", "namespace App;"]
+    lines += [f"use function Lib\\{module}\\{name};" for module, name in file.imports if name in NAMES]
+    lines += [f"function {f.name}(${f.param}) {{ {_php_body(f)} }}" for f in file.functions]
+    for name, base, methods in file.classes:
+        parts = [f"function {m.name}(${m.param}) {{ $this->made = new {m.returns}; {_php_body(m)} }}" for m in methods]
+        lines.append(f"class {name} {f'extends {base} ' if base else ''}{{ private $made; {' '.join(parts)} }}")
+    return "\n".join([*lines, ""])
+
+
+def _php_body(function: Function) -> str:
+    calls = " ".join(f"{call}();" for call in function.calls)
+    return (
+        f"{calls} ${function.param}(); {function.passes}({function.returns}::class); $item = new {function.returns}; "
+        f"$item->{function.name}($item); $this->made->{function.name}(1); ${function.param}->{function.name}(2); "
+        f"return $item;"
+    )
+
+
+def ruby(file: File) -> str:
+    lines = [f"require_relative '{module}'" for module, _ in file.imports]
+    for function in file.functions:
+        lines += _ruby_method(function, "", "")
+    for name, base, methods in file.classes:
+        lines.append(f"class {name} < {base}" if base else f"class {name}")
+        for method in methods:
+            lines += _ruby_method(method, "  ", "self." if method.param == "run" else "")
+        lines.append("end")
+    return "\n".join([*lines, ""])
+
+
+def _ruby_method(function: Function, indent: str, owner: str) -> list[str]:
+    body = [f"{call}" if call in NAMES else f"{call}.new" for call in function.calls]
+    body += [f"{function.param}.{function.name}", f"{function.passes}({function.returns})", f"@made = {CLASSES[0]}.new"]
+    body += [f"item = {CLASSES[1]}.new", f"item.{function.name}", f"@made.{function.name}(1)", "item"]
+    head = f"{indent}def {owner}{function.name}({function.param})"
+    return [head, *(f"{indent}  {line}" for line in body), f"{indent}end"]
+
+
 LANGUAGES: dict[str, tuple[str, Callable[[File], str]]] = {
     "python": (".py", python),
     "javascript": (".js", javascript),
     "typescript": (".ts", javascript),
     "go": (".go", go),
     "java": (".java", java),
+    "php": (".php", php),
+    "ruby": (".rb", ruby),
 }
 
 symbols = st.sampled_from((*NAMES, *CLASSES))

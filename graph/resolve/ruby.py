@@ -1,0 +1,501 @@
+"""Ruby: constants by nesting and ancestors, classes opened in many files, mixins, methods of objects and of classes.
+
+A class is one thing however often it is opened. A `Class` or `Inst` value names one of its openings; look-ups go
+through all of them. Code of tests opens classes for tests only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ctxsearch.graph.facts import Definition, Expr, Import, Op, ParamKind, Type
+from ctxsearch.graph.model import CALLABLE_KINDS, NodeFlag, NodeKind
+from ctxsearch.graph.resolve.evaluate import Evaluator
+from ctxsearch.graph.resolve.ruby_names import CLASS_METHODS, COMMON_METHODS, KERNEL, OBJECT_METHODS
+from ctxsearch.graph.resolve.surface import MODULE_STARS
+from ctxsearch.graph.resolve.tables import CLASS_LIKE
+from ctxsearch.graph.resolve.values import EXTERNAL, UNKNOWN, Class, Ext, Func, Inst, Module, Value, Values
+
+_WIDE = 100_000  # openings and ancestors: as many as there are
+_MIN_GUESS = 4  # shorter names are unique by accident
+_METHODS = frozenset({NodeKind.METHOD, NodeKind.CONSTRUCTOR})
+
+
+class RubyEvaluator(Evaluator):
+    """Ruby's rules."""
+
+    language = "ruby"
+    guesses_after_flow = True
+
+    # -- names
+
+    def eval_name(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
+        if expr.text == "const":
+            return self.constant(path, expr.scope, expr.name)
+        if expr.text == "call":
+            return self.own_method(path, expr.scope, expr.name)
+        scope = expr.scope
+        if scope < 0:
+            return self.bound(path, scope, expr.name, expr.at) or UNKNOWN
+        return self.in_function(path, scope, expr.name, expr.at) or UNKNOWN
+
+    def own_method(self, path: str, scope: int, name: str) -> Values:
+        """A call without a receiver: a method of self, else one defined outside every class."""
+        this = self._self(path, scope)
+        found = self.member(this, name) if this is not None else UNKNOWN
+        if found and not all(isinstance(value, Ext) for value in found):
+            return found
+        if name in KERNEL:
+            return (Ext(name),)
+        return self._top_level(path, name, near=bool(found)) or found
+
+    def _top_level(self, path: str, name: str, *, near: bool) -> Values:
+        """A method defined outside every class: this file's, else the only one that this file can see."""
+        found = [
+            (place, index)
+            for place, index in self.world.named(self.language, name)
+            if self.table(place).facts.definitions[index].kind is NodeKind.FUNCTION
+        ]
+        own = [item for item in found if item[0] == path]
+        if own or near:
+            return tuple(Func(*item) for item in own[-1:])
+        seen = [item for item in found if self._sees(path, item[0])]
+        if len(seen) > 1:
+            required = self._required(path)
+            seen = [item for item in seen if item[0] in required]
+        return (Func(*seen[0]),) if len(seen) == 1 else UNKNOWN
+
+    def _required(self, path: str) -> set[str]:
+        """The files that a file requires itself."""
+        return {
+            value.path
+            for item in self.table(path).facts.imports
+            if item.kind.startswith("require")
+            for value in self.import_modules(path, item)
+            if isinstance(value, Module)
+        }
+
+    def _is_test(self, path: str) -> bool:
+        self.world.record("name", path, MODULE_STARS)
+        return bool(self.table(path).facts.flags & NodeFlag.TEST)
+
+    def _sees(self, path: str, other: str) -> bool:
+        """What a test defines is there for tests only."""
+        return path == other or not self._is_test(other) or self._is_test(path)
+
+    # -- constants
+
+    def constant(self, path: str, scope: int, name: str, *, inherited: bool = True) -> Values:
+        """A constant as seen in a scope; external when the repository has none."""
+        key = ("const", path, self.table(path).enclosing_class(scope), name, inherited)
+        return self._guarded(path, key, lambda: self._constant(path, scope, name, inherited=inherited))
+
+    def _constant(self, path: str, scope: int, name: str, *, inherited: bool) -> Values:
+        found = self._constant_places(path, scope, name, inherited=inherited)
+        if not found:
+            return (Ext(name.lstrip(".")),)
+        place, index = found
+        definition = self.definition(place, index)
+        if definition.kind in CLASS_LIKE:
+            return (Class(place, index),)
+        return self.value(place, definition.value)
+
+    def _constant_places(self, path: str, scope: int, name: str, *, inherited: bool) -> tuple[str, int] | None:
+        """The definition that a constant's name means: nesting, then ancestors, then the top level."""
+        head, *rest = name.lstrip(".").split(".")
+        found = None
+        if not name.startswith("."):
+            found = self._nested(path, scope, head, inherited=inherited)
+        found = found or self._defined_as(path, head)
+        for part in rest:
+            if found is None or self.definition(*found).kind not in CLASS_LIKE:
+                return None
+            found = self._within(path, found, part, inherited=True)
+        return found
+
+    def _nested(self, path: str, scope: int, head: str, *, inherited: bool) -> tuple[str, int] | None:
+        table = self.table(path)
+        owner = innermost = table.enclosing_class(scope)
+        while owner >= 0:
+            found = self._within(path, (path, owner), head, inherited=False)
+            if found is not None:
+                return found
+            owner = table.enclosing_class(table.facts.definitions[owner].parent)
+        if innermost >= 0 and inherited:
+            return self._within(path, (path, innermost), head, inherited=True)
+        return None
+
+    def _within(self, path: str, owner: tuple[str, int], name: str, *, inherited: bool) -> tuple[str, int] | None:
+        """A constant of a class or module, or of what it inherits from."""
+        found = self._defined_as(path, f"{self.definition(*owner).qualified_name}.{name}")
+        if found is not None or not inherited:
+            return found
+        for ancestor in self.ancestry(*owner):
+            if isinstance(ancestor, Class):
+                full = self.definition(ancestor.path, ancestor.index).qualified_name
+                found = self._defined_as(path, f"{full}.{name}")
+                if found is not None:
+                    return found
+        return None
+
+    def _defined_as(self, path: str, full: str) -> tuple[str, int] | None:
+        """The definition of a full name that counts for a file: a class's main opening, or a constant's value."""
+        openings = self._openings(path, full)
+        if openings:
+            return openings[0].path, openings[0].index
+        owner, _, name = full.rpartition(".")
+        if owner:
+            for opening in self._openings(path, owner):
+                self.touch(opening.path, opening.index)
+                places = self.table(opening.path).defs.get(opening.index, {}).get(name, ())
+                for index in places:
+                    if self.table(opening.path).facts.definitions[index].kind is NodeKind.VARIABLE:
+                        return opening.path, index
+            return None
+        values = [
+            (place, index)
+            for place, index in self.world.named(self.language, name)
+            if self.table(place).facts.definitions[index].kind is NodeKind.VARIABLE and self._sees(path, place)
+        ]
+        own = [item for item in values if item[0] == path]
+        return own[0] if own else values[0] if len(values) == 1 else None
+
+    def _openings(self, path: str, full: str) -> list[Class]:
+        """All openings of a class that a file can see; the first is this file's own, else the one that says most."""
+        found = self._guarded("", ("open", full), lambda: self._all_openings(full), _WIDE)
+        seen = [item for item in found if isinstance(item, Class) and self._sees(path, item.path)]
+        if len(seen) < 2:
+            return seen
+        return sorted(seen, key=lambda item: (item.path != path, self._is_test(item.path)))
+
+    def _all_openings(self, full: str) -> Values:
+        name = full.rpartition(".")[2]
+        found: list[tuple[bool, int, Class]] = []
+        for place, index in self.world.named(self.language, name):
+            definition = self.table(place).facts.definitions[index]
+            if definition.kind in CLASS_LIKE and definition.qualified_name == full:
+                self.touch(place, index)
+                size = len(self.table(place).children.get(index, ()))
+                found.append((not definition.bases, -size, Class(place, index)))
+        ordered = sorted(found, key=lambda item: (item[0], item[1], item[2].path, item[2].index))
+        return tuple(item for _, _, item in ordered)
+
+    def type_classes(self, path: str, scope: int, declared: Type) -> Values:
+        if declared.name in ("self", ""):
+            return UNKNOWN
+        found = self.constant(path, scope, declared.name, inherited=False)
+        return tuple(value for value in found if isinstance(value, Class | Ext))
+
+    def reference(self, path: str, expr: int) -> Values:
+        item = self.table(path).facts.exprs[expr]
+        if item.text != "const":
+            return UNKNOWN
+        found = self._constant_places(path, item.scope, item.name, inherited=True)
+        return (Class(*found),) if found is not None else UNKNOWN
+
+    # -- self
+
+    def _self(self, path: str, scope: int) -> Inst | Class | None:
+        """What self is: an object in a method, the class in its body and its own methods."""
+        table = self.table(path)
+        owner = table.enclosing_class(scope)
+        if owner < 0:
+            return None
+        definition = table.facts.definitions[scope]
+        if definition.kind in CALLABLE_KINDS and not definition.flags & NodeFlag.STATIC:
+            return Inst(path, owner)
+        return Class(path, owner)
+
+    def eval_this(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
+        this = self._self(path, expr.scope)
+        return (this,) if this is not None else UNKNOWN
+
+    def eval_receiver_class(self, path: str, index: int, expr: Expr) -> Values:
+        if expr.base < 0:
+            return super().eval_receiver_class(path, index, expr)
+        values = self.value(path, expr.base)
+        return tuple(
+            Class(value.path, value.index) if isinstance(value, Inst) else Ext("Class")
+            for value in values
+            if isinstance(value, Inst | Class | Ext)
+        )
+
+    def eval_callable(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
+        """The method that an alias stands for."""
+        owner = self.table(path).enclosing_class(expr.scope)
+        return self.class_member(path, owner, expr.name, Inst(path, owner)) if owner >= 0 else UNKNOWN
+
+    def eval_member(self, path: str, index: int, expr: Expr) -> Values:
+        base = self.table(path).facts.exprs[expr.base] if expr.base >= 0 else None
+        if base is not None and base.op is Op.SUPER:
+            return self._super_method(path, expr)
+        return super().eval_member(path, index, expr)
+
+    def _super_method(self, path: str, expr: Expr) -> Values:
+        this = self._self(path, expr.scope)
+        if this is None:
+            return UNKNOWN
+        own = self.definition(this.path, this.index).qualified_name
+        order = self._class_side(this) if isinstance(this, Class) else self._object_side(this)
+        past, outside = False, False
+        for owner, as_class in order:
+            if isinstance(owner, Ext):
+                outside = True
+            elif self.definition(owner.path, owner.index).qualified_name == own and not (
+                isinstance(this, Class) and not as_class
+            ):
+                past = True
+            elif past:
+                found = self._own_methods(owner, expr.name, as_class=as_class)
+                if found:
+                    return found
+        return EXTERNAL if outside or not self._is_module(this) else UNKNOWN
+
+    def _is_module(self, this: Inst | Class) -> bool:
+        return self.definition(this.path, this.index).kind is NodeKind.INTERFACE
+
+    # -- members
+
+    def class_member(self, path: str, index: int, name: str, seen_as: Inst | Class | None = None) -> Values:
+        this = seen_as if seen_as is not None else Inst(path, index)
+        if name[:1].isupper() and isinstance(this, Class):
+            found = self._within(path, (path, index), name, inherited=True)
+            if found is not None:
+                place = self.definition(*found)
+                return (Class(*found),) if place.kind in CLASS_LIKE else self.value(found[0], place.value)
+        order = self._class_side(this) if isinstance(this, Class) else self._object_side(this)
+        outside = False
+        for owner, as_class in order:
+            if isinstance(owner, Ext):
+                outside = True
+                continue
+            found_here = self._own_methods(owner, name, as_class=as_class)
+            if found_here:
+                return found_here
+        if name in OBJECT_METHODS or (isinstance(this, Class) and name in CLASS_METHODS):
+            return (Ext(f"Object.{name}"),)
+        return EXTERNAL if outside else UNKNOWN
+
+    def _own_methods(self, owner: Class, name: str, *, as_class: bool) -> Values:
+        """A method or field that one opening defines, for objects or for the class itself."""
+        self.touch(owner.path, owner.index)
+        table = self.table(owner.path)
+        defs = table.defs.get(owner.index, {}).get(name, ())
+        definitions = table.facts.definitions
+        found = [
+            index
+            for index in defs
+            if definitions[index].kind in _METHODS and _on_side(definitions[index], as_class=as_class)
+        ]
+        if found:
+            return (Func(owner.path, found[-1]),)
+        fields = table.fields.get(owner.index, {}).get(name, ())
+        if not fields or (as_class and not name.startswith("@")):
+            return UNKNOWN
+        path = owner.path
+        return self._guarded(
+            path, ("field", path, owner.index, name), lambda: tuple(v for f in fields for v in self.assigned(path, f))
+        )
+
+    def _object_side(self, this: Inst | Class) -> Iterator[tuple[Class | Ext, bool]]:
+        for owner in self.ancestry(this.path, this.index):
+            yield owner, False
+
+    def _class_side(self, this: Class) -> Iterator[tuple[Class | Ext, bool]]:
+        """Where a class's own methods are: its singleton methods, what it is extended by, then its parents'."""
+        for owner in self.ancestry(this.path, this.index):
+            if isinstance(owner, Ext):
+                yield owner, True
+                continue
+            definition = self.definition(owner.path, owner.index)
+            is_self = definition.qualified_name == self.definition(this.path, this.index).qualified_name
+            if definition.kind is NodeKind.CLASS or is_self:
+                yield owner, True
+                yield from self._extended(owner)
+            else:
+                concern = self._defined_as(owner.path, f"{definition.qualified_name}.ClassMethods")
+                if concern is not None:
+                    for inner in self.ancestry(*concern):
+                        yield inner, False
+
+    def _extended(self, owner: Class) -> Iterator[tuple[Class | Ext, bool]]:
+        for item in reversed(self.table(owner.path).facts.imports):
+            if item.scope != owner.index or item.kind != "extend":
+                continue
+            if item.module == "self":
+                yield owner, False
+                continue
+            for value in self.constant(owner.path, item.scope, item.module, inherited=False):
+                if isinstance(value, Class):
+                    for inner in self.ancestry(value.path, value.index):
+                        yield inner, False
+                elif isinstance(value, Ext) and not _adds_nothing(value):
+                    yield value, False
+
+    def ancestry(self, path: str, index: int) -> list[Class | Ext]:
+        found = self._guarded(path, ("mro", path, index), lambda: tuple(self._ancestors(path, index)), _WIDE)
+        return [item for item in found if isinstance(item, Class | Ext)] or [Class(path, index)]
+
+    def _ancestors(self, path: str, index: int) -> list[Class | Ext]:
+        """Prepended modules, the openings, included modules from the last, then the parent's ancestors."""
+        openings = self._openings(path, self.definition(path, index).qualified_name) or [Class(path, index)]
+        before: list[Class | Ext] = []
+        mixed: list[Class | Ext] = []
+        parents: list[Class | Ext] = []
+        for opening in openings:
+            place, scope = opening.path, opening.index
+            for item in self.table(place).facts.imports:
+                if item.scope == scope and item.kind == "prepend":
+                    before += self._lineage(self.constant(place, scope, item.module, inherited=False))
+            definition = self.definition(place, scope)
+            for module in reversed(definition.implements):
+                mixed += self._lineage(self.constant(place, scope, module.name, inherited=False))
+            for base in definition.bases:
+                parents += self._lineage(self.constant(place, definition.parent, base.name, inherited=False))
+        return list(dict.fromkeys([*before, *openings, *mixed, *parents]))
+
+    def _lineage(self, values: Values) -> list[Class | Ext]:
+        found: list[Class | Ext] = []
+        for value in values:
+            if isinstance(value, Class):
+                found += self.ancestry(value.path, value.index)
+            elif isinstance(value, Ext) and not _adds_nothing(value):
+                found.append(value)
+        return found
+
+    # -- calls
+
+    def call_result(self, callee: Value, path: str, index: int) -> Values:
+        if isinstance(callee, Func):
+            exprs = self.table(callee.path).facts.exprs
+            returns = self.definition(callee.path, callee.index).returns
+            if returns and all(exprs[item].op is Op.THIS for item in returns):
+                return self._receivers(path, index)
+        return super().call_result(callee, path, index)
+
+    def _receivers(self, path: str, call: int) -> Values:
+        exprs = self.table(path).facts.exprs
+        callee = exprs[exprs[call].base]
+        if callee.op is Op.MEMBER and exprs[callee.base].op is not Op.SUPER:
+            return tuple(item for item in self.value(path, callee.base) if isinstance(item, Inst | Class))
+        this = self._self(path, exprs[call].scope)
+        return (this,) if this is not None else UNKNOWN
+
+    def constructors(self, value: Class) -> Values:
+        own = self.class_member(value.path, value.index, "new", value)
+        made = tuple(item for item in own if isinstance(item, Func))
+        if made:
+            return made
+        found = self.class_member(value.path, value.index, "initialize", Inst(value.path, value.index))
+        return tuple(item for item in found if isinstance(item, Func))
+
+    def element(self, base: Value) -> Values:
+        return UNKNOWN if isinstance(base, Inst) else super().element(base)
+
+    # -- guesses
+
+    def guess(self, path: str, index: int, expr: Expr) -> list[tuple[str, int]]:  # noqa: ARG002
+        """A method of an unknown receiver: the only one of that name, unless libraries have such a name too."""
+        if expr.op is not Op.CALL or expr.base < 0:
+            return []
+        callee = self.table(path).facts.exprs[expr.base]
+        name = callee.name
+        if len(name) < _MIN_GUESS or name in COMMON_METHODS or name.rstrip("=") in COMMON_METHODS:
+            return []
+        if callee.op is Op.MEMBER and not name.startswith("@"):
+            receivers = self.value(path, callee.base)
+        elif callee.op is Op.NAME and callee.text == "call":
+            this = self._self(path, callee.scope)
+            receivers = (this,) if this is not None else UNKNOWN
+            if this is None:
+                return []
+        else:
+            return []
+        found = [item for item in self.world.named(self.language, name) if self.definition(*item).kind in _METHODS]
+        if len(found) != 1 or not self._fits(path, found[0], expr):
+            return []
+        return found if all(self._may_have(value, found[0]) for value in receivers) else []
+
+    def _may_have(self, receiver: Value, method: tuple[str, int]) -> bool:
+        """A known receiver has a method of a subclass at most; a module's host may be anything."""
+        if not isinstance(receiver, Inst | Class):
+            return False
+        static = bool(self.definition(*method).flags & NodeFlag.STATIC)
+        if static != isinstance(receiver, Class):
+            return False
+        if self._is_module(receiver):
+            return True
+        owner = self.definition(*method).parent
+        own = self.definition(receiver.path, receiver.index).qualified_name
+        return any(
+            isinstance(item, Class) and self.definition(item.path, item.index).qualified_name == own
+            for item in self.ancestry(method[0], owner)
+        )
+
+    def _fits(self, path: str, method: tuple[str, int], expr: Expr) -> bool:
+        definition = self.definition(*method)
+        return self._sees(path, method[0]) and _takes(definition, self.table(path).facts.exprs, expr)
+
+    # -- files
+
+    def import_modules(self, path: str, item: Import) -> Values:
+        if item.kind in ("extend", "prepend"):
+            return UNKNOWN if item.module == "self" else self.constant(path, item.scope, item.module, inherited=False)
+        name = item.module if item.module.endswith(".rb") else f"{item.module}.rb"
+        if item.kind == "require_relative":
+            place = _normal(f"{path.rpartition('/')[0]}/{name}")
+            return (Module(place),) if self.world.exists(place) else EXTERNAL
+        wanted = _normal(name)
+        found = [
+            place
+            for place in self.world.with_basename(wanted.rpartition("/")[2])
+            if place == wanted or place.endswith(f"/lib/{wanted}") or place == f"lib/{wanted}"
+        ]
+        return (Module(found[0]),) if len(found) == 1 else EXTERNAL
+
+    def module_name(self, path: str) -> str:
+        return path.removesuffix(".rb")
+
+    def qualified(self, module: str, definition: Definition) -> str:  # noqa: ARG002
+        return definition.qualified_name
+
+
+def _on_side(definition: Definition, *, as_class: bool) -> bool:
+    static = bool(definition.flags & NodeFlag.STATIC)
+    return static == as_class or (static and bool(definition.flags & NodeFlag.PROPERTY))
+
+
+_NOTHING_NEW = frozenset({"Object", "BasicObject", "Kernel", "Comparable", "ActiveSupport.Concern", "StandardError"})
+
+
+def _adds_nothing(value: Ext) -> bool:
+    """Libraries' modules and classes whose methods are known by name: a class stays closed with them."""
+    return value.name in _NOTHING_NEW
+
+
+def _takes(definition: Definition, exprs: tuple[Expr, ...], call: Expr) -> bool:
+    """Whether a call passes as many arguments as a method can take."""
+    given = [exprs[arg] for arg in call.args]
+    if any(item.op is Op.SPREAD for item in given):
+        return True
+    params = definition.params
+    if definition.flags & NodeFlag.PROPERTY:
+        return len(given) == int(definition.name.endswith("="))
+    positional = sum(param.kind is ParamKind.NORMAL for param in params)
+    open_ended = any(param.kind in (ParamKind.VARIADIC, ParamKind.KEYWORDS) for param in params)
+    plain = sum(item.op is not Op.KEYWORD for item in given)
+    return plain <= positional or open_ended
+
+
+def _normal(path: str) -> str:
+    parts: list[str] = []
+    for part in path.split("/"):
+        if part == "..":
+            if parts:
+                parts.pop()
+        elif part not in ("", "."):
+            parts.append(part)
+    return "/".join(parts)
+
+
+EVALUATOR = RubyEvaluator
