@@ -194,9 +194,9 @@ def _pass_on(evaluator: Evaluator, target: tuple[str, int], position: int, value
     if kept:
         stable = evaluator.table(target[0]).stable_name(target[1])
         found.flows.setdefault(("args", target[0], stable, str(position)), []).extend(kept)
-        holder = f"Arg\0{target[0]}\0{stable}\0{position}"
+        holder = evaluator.encode_value(Arg(*target, position))
         for value in values:
-            if isinstance(value, Func | Class | Arg):
+            if holder is not None and isinstance(value, Func | Class | Arg):
                 held = evaluator.table(value.path).stable_name(value.index)
                 place = (str(value.position),) if isinstance(value, Arg) else ()
                 found.flows.setdefault(("held", value.path, held, *place), []).append(holder)
