@@ -74,29 +74,38 @@ class FreshnessTable:
         generation: int,
         ids: NDArray[np.uint64],
         classified: Classified,
-        commits: NDArray[np.str_],
+        commits: Sequence[str],
+        last: NDArray[np.int32],
         names: Sequence[str],
     ) -> None:
         self.generation = generation
         self._rows = {f"{number:016x}": row for row, number in enumerate(ids.tolist())}
         self._ids = ids
         self._classified = classified
-        self._commits = commits
+        self._commits = commits  # every commit once
+        self._last = last  # per node, its position in `commits`; -1 unknown
         self._names = names
-        self._below: dict[int, frozenset[NodeId]] = {}
+        self._below: dict[int, frozenset[NodeId]] = {}  # remembered answers, as are the facts
+        self._facts: dict[NodeId, FreshnessFact] = {}
 
     def fact(self, node_id: NodeId) -> FreshnessFact:
         """The class and the facts behind it."""
+        known = self._facts.get(node_id)
+        if known is None:
+            known = self._facts[node_id] = self._look_up(node_id)
+        return known
+
+    def _look_up(self, node_id: NodeId) -> FreshnessFact:
         row = self._rows.get(node_id)
         if row is None:
             return NO_HISTORY.fact(node_id)
         freshness = Freshness(int(self._classified.classes[row]))
-        commit = str(self._commits[row])
+        last = int(self._last[row])
         return FreshnessFact(
             freshness,
             PENALTY[freshness],
-            commit,
-            int(self._classified.facts.times[row]) if commit else 0,
+            self._commits[last] if last >= 0 else "",
+            int(self._classified.facts.times[row]) if last >= 0 else 0,
             Source(int(self._classified.facts.sources[row])).name.lower(),
         )
 
@@ -146,9 +155,12 @@ def store_freshness(
         facts = with_confirmed_signatures(git, store, history, nodes, ranges, facts, edges)
     columns = {f"facts_{field.name}": getattr(facts, field.name) for field in fields(NodeFacts)}
     columns |= {f"edges_{field.name}": getattr(edges, field.name) for field in fields(GraphEdges)}
-    numbers = np.unique(histories.last[histories.last > 0])
-    known = {int(number): store.commit(int(number))[0].id for number in numbers} if store is not None else {}
-    columns["commits"] = np.array([known.get(int(number), "") for number in histories.last], dtype="U64")
+    numbers = np.unique(histories.last[histories.last > 0]) if store is not None else np.empty(0, np.int32)
+    commits = [store.commit(int(number))[0].id for number in numbers] if store is not None else []
+    columns["commits"] = np.array(commits, dtype="U64")
+    places = np.searchsorted(numbers, histories.last).clip(max=max(len(numbers) - 1, 0))
+    known = numbers[places] == histories.last if len(numbers) else np.zeros(len(nodes), np.bool_)
+    columns["last"] = np.where(known, places, -1).astype(np.int32)
     columns["ids"] = np.array([int(node.id, 16) for node in nodes], np.uint64)
     columns["header"] = np.array([FORMAT, snapshot.generation], np.int64)
     _save(file, columns)
@@ -165,7 +177,8 @@ def load_freshness(file: Path, names: dict[NodeId, str]) -> FreshnessTable | Non
         edges = GraphEdges(**{field.name: columns[f"edges_{field.name}"] for field in fields(GraphEdges)})
         ids = columns["ids"]
         shown = [names.get(NodeId(f"{number:016x}"), "something") for number in ids.tolist()]
-        return FreshnessTable(int(columns["header"][1]), ids, classify(facts, edges), columns["commits"], shown)
+        commits, last = columns["commits"].tolist(), columns["last"]
+        return FreshnessTable(int(columns["header"][1]), ids, classify(facts, edges), commits, last, shown)
     except (OSError, ValueError, KeyError, IndexError, EOFError):
         return None
 

@@ -218,6 +218,12 @@ def _fingerprint(data_dir: Path) -> str:
     return hashlib.blake2b(resolved, digest_size=8).hexdigest()
 
 
+def keep_numpy_single_threaded() -> None:
+    """Before numpy is imported: its threads spin while they wait, which doubles the cost of a small product."""
+    for library in ("OPENBLAS", "OMP", "MKL"):
+        os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+
+
 def no_color() -> bool:
     """https://no-color.org: any value means plain text."""
     return bool(os.environ.get("NO_COLOR"))

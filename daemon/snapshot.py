@@ -6,6 +6,7 @@ read-only, and nothing here writes to a store or runs git.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from collections import OrderedDict
@@ -120,14 +121,17 @@ class Texts:
             record = snapshot.file(path)
         if record is None:
             return OnDisk.UNCHECKED
+        seen = (record.size, record.mtime_ns, record.inode)
+        with contextlib.suppress(OSError):  # the quick look; whatever is different gets the careful one
+            found = os.lstat(f"{self._root}/{path}")
+            if (found.st_size, found.st_mtime_ns, found.st_ino) == seen:
+                return OnDisk.UNCHANGED
         try:
             descriptor = open_beneath(self._root, path)
         except (OSError, UnsafePathError, NotRegularError):
             return OnDisk.VANISHED
         try:
             found = os.fstat(descriptor)
-            if (found.st_size, found.st_mtime_ns, found.st_ino) == (record.size, record.mtime_ns, record.inode):
-                return OnDisk.UNCHANGED
             if found.st_size != record.size:
                 return OnDisk.CHANGED
             same = content_hash(read_up_to(descriptor, record.size + 1)) == record.content_hash

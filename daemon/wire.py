@@ -45,6 +45,10 @@ ERROR_TABLE: tuple[tuple[type[CtxsearchError], grpc.StatusCode, str], ...] = (
 )
 
 _FLAGS = tuple(NodeFlag(1 << bit) for bit in range(15))
+_WIRE_FLAGS = tuple((int(flag), node_pb2.NodeFlag.Value(f"NODE_FLAG_{flag.name}")) for flag in _FLAGS)
+_KINDS = {kind: node_pb2.NodeKind.Value(f"NODE_KIND_{kind.name}") for kind in NodeKind}
+_EDGE_KINDS = {kind: node_pb2.EdgeKind.Value(f"EDGE_KIND_{kind.name}") for kind in EdgeKind}
+_FRESHNESS = {name.removeprefix("FRESHNESS_"): value for name, value in node_pb2.Freshness.items()}
 _SIGNALS = {signal: search_pb2.Signal.Value(f"SIGNAL_{signal.name}") for signal in Signal}
 _LABELS = {label: search_pb2.MatchLabel.Value(f"MATCH_LABEL_{label.name}") for label in Label}
 _RULES = {rule: node_pb2.EdgeRule.Value(f"EDGE_RULE_{rule.name}") for rule in Rule}
@@ -198,7 +202,7 @@ def node_to_wire(node: CodeNode, repository: str) -> node_pb2.Node:
         end_line=node.end_line,
         language=node.language,
         signature=clean(node.signature),
-        flags=[_flag_to_wire(flag) for flag in _FLAGS if node.flags & flag],
+        flags=[number for flag, number in _WIRE_FLAGS if int(node.flags) & flag],
         content_hash=node.content_hash,
         parent_id=node.parent or "",
     )
@@ -400,19 +404,15 @@ def timestamp(epoch: float) -> timestamp_pb2.Timestamp:
 
 
 def _kind_to_wire(kind: NodeKind) -> node_pb2.NodeKind.ValueType:
-    return node_pb2.NodeKind.Value(f"NODE_KIND_{kind.name}")
-
-
-def _flag_to_wire(flag: NodeFlag) -> node_pb2.NodeFlag.ValueType:
-    return node_pb2.NodeFlag.Value(f"NODE_FLAG_{flag.name}")
+    return _KINDS[kind]
 
 
 def _edge_kind(kind: EdgeKind) -> node_pb2.EdgeKind.ValueType:
-    return node_pb2.EdgeKind.Value(f"EDGE_KIND_{kind.name}")
+    return _EDGE_KINDS[kind]
 
 
 def _freshness(fact: FreshnessFact) -> node_pb2.Freshness.ValueType:
-    return node_pb2.Freshness.Value(f"FRESHNESS_{fact.freshness.name}")
+    return _FRESHNESS[fact.freshness.name]
 
 
 def _source(fact: FreshnessFact) -> node_pb2.FreshnessSource.ValueType:

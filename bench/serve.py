@@ -1,0 +1,265 @@
+"""Figures of the daemon: real process, real socket, a made-up repository of 100,000 nodes.
+
+    bench/serve.py [--nodes 100000] [--seconds 60] [--queries 1000] [--edits 50] [--keep DIR]
+
+Prints one line per figure with its target. The machine's load is printed first: compare ratios when it is high.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import psutil
+from daemon_corpus import function_name, git, queries, write_corpus
+
+from ctxsearch.daemon.cli_repositories import follow
+from ctxsearch.daemon.client import stop
+from ctxsearch.daemon.session import Session
+from ctxsearch.daemon.settings import Settings, load_settings
+from ctxsearch.v1 import repository_pb2, search_pb2
+
+SECONDS = 1000.0  # milliseconds in one
+
+
+def figure(name: str, value: str, target: str = "") -> None:
+    print(f"{name:<58} {value:>24}   {f'target {target}' if target else ''}", flush=True)
+
+
+def percentile(times: list[float], share: int) -> float:
+    ordered = sorted(times)
+    return ordered[min(len(ordered) - 1, len(ordered) * share // 100)]
+
+
+def spread(times: list[float]) -> str:
+    return " / ".join(f"{percentile(times, share):.1f}" for share in (50, 95, 99)) + " ms"
+
+
+def request_for(text: str, name: str) -> search_pb2.ContextSearchRequest:
+    """Hybrid with expansion, as the figures ask for."""
+    request = search_pb2.ContextSearchRequest(text=text)
+    request.callers.depth = 2
+    request.scope.include.repositories.append(name)
+    return request
+
+
+def ask(session: Session, name: str, texts: list[str]) -> list[float]:
+    times = []
+    for text in texts:
+        start = time.perf_counter()
+        session.search(request_for(text, name))
+        times.append((time.perf_counter() - start) * SECONDS)
+    return times
+
+
+def add(session: Session, root: Path) -> str:
+    request = repository_pb2.AddRepositoryRequest(path=str(root))
+    return str(session.repository("AddRepository", request).repository.name)
+
+
+def until(session: Session, name: str, done: str) -> tuple[float, int]:
+    """Waits until a repository can be searched (`first`) or is whole (`whole`); seconds and peak worker bytes."""
+    start, peak = time.perf_counter(), 0
+    for progress in follow(session, name):
+        peak = max(peak, indexing_bytes(session))
+        if progress.phase == repository_pb2.INDEX_PHASE_FAILED:
+            raise SystemExit(f"indexing failed: {list(progress.errors)}")
+        whole = progress.phase == repository_pb2.INDEX_PHASE_IDLE and progress.vectors_ready and progress.history_ready
+        if (done == "first" and progress.generation) or whole:
+            break
+    return time.perf_counter() - start, peak
+
+
+def indexing_bytes(session: Session) -> int:
+    total = 0
+    for child in psutil.Process(session.connection.info.pid).children(recursive=True):
+        try:
+            total += child.memory_info().rss
+        except psutil.NoSuchProcess:
+            continue
+    return total
+
+
+def serving_bytes(session: Session) -> int:
+    return int(psutil.Process(session.connection.info.pid).memory_info().rss)
+
+
+def status(session: Session, name: str) -> repository_pb2.GetStatusResponse:
+    answer: repository_pb2.GetStatusResponse = session.repository(
+        "GetStatus", repository_pb2.GetStatusRequest(repository=name)
+    )
+    return answer
+
+
+def clients_at_once(settings: Settings, name: str, files: int, count: int, seconds: float) -> tuple[list[float], int]:
+    """Clients with a connection each, asking without pause; all times, and how many answers were errors."""
+    times: list[float] = []
+    errors = 0
+    guard = threading.Lock()
+    end = time.perf_counter() + seconds
+
+    def work(seed: int) -> None:
+        nonlocal errors
+        session = Session(settings, Path("/"))
+        texts = queries(seed, 500, files)
+        own: list[float] = []
+        failed = position = 0
+        while time.perf_counter() < end:
+            try:
+                own += ask(session, name, [texts[position % len(texts)]])
+            except Exception as error:
+                print("error:", error)
+                failed += 1
+            position += 1
+        session.close()
+        with guard:
+            times.extend(own)
+            errors += failed
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return times, errors
+
+
+def edit_times(session: Session, name: str, root: Path, count: int) -> list[float]:
+    """From writing a file to an answer of a later generation that has it, watch on."""
+    times = []
+    path = root / "pkg000" / "mod00000.py"
+    text = path.read_text()
+    for number in range(count):
+        before = session.search(request_for("parse", name)).generation
+        path.write_text(text + f"\n\ndef edited_{number}_zebra(x):\n    return x\n")
+        start = time.perf_counter()
+        wanted = request_for(f"edited_{number}_zebra", name)
+        wanted.mode = search_pb2.SEARCH_MODE_KEYWORD
+        wanted.ClearField("expansion")
+        wanted.min_generation = before + 1
+        wanted.max_wait.FromSeconds(60)
+        response = session.search(wanted)
+        times.append((time.perf_counter() - start) * SECONDS)
+        assert response.results[0].node.name == f"edited_{number}_zebra", response.results[0].node.name
+    path.write_text(text)
+    return times
+
+
+def branch_switch(session: Session, name: str, root: Path, files: int) -> float:
+    """Seconds from `git checkout` of a branch that differs in 200 files until its own name is found."""
+    changed = min(200, files)
+    git(root, "checkout", "-q", "-b", "other")
+    for number in range(changed):
+        path = root / f"pkg{number // 100:03}" / f"mod{number:05}.py"
+        path.write_text(path.read_text() + f"\n\ndef on_branch_{number}(x):\n    return x\n")
+    git(root, "commit", "-q", "-a", "-m", "other")
+    refresh(session, name)
+    git(root, "checkout", "-q", "main")
+    refresh(session, name)
+    git(root, "checkout", "-q", "other")
+    start = time.perf_counter()
+    wanted = search_pb2.ContextSearchRequest(text=f"on_branch_{changed - 1}", mode=search_pb2.SEARCH_MODE_KEYWORD)
+    wanted.scope.include.repositories.append(name)
+    generation = 0
+    while True:
+        wanted.min_generation = generation
+        wanted.max_wait.FromSeconds(60)
+        response = session.search(wanted)
+        if response.results and response.results[0].node.name == f"on_branch_{changed - 1}":
+            return time.perf_counter() - start
+        generation = response.generation + 1
+
+
+def refresh(session: Session, name: str) -> None:
+    request = repository_pb2.RefreshRequest(repository=name)
+    request.max_wait.FromSeconds(600)
+    assert session.repository("Refresh", request, timeout=630).completed
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--nodes", type=int, default=100_000)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--queries", type=int, default=1000)
+    parser.add_argument("--edits", type=int, default=50)
+    parser.add_argument("--keep", type=Path, default=None, help="use and keep this directory")
+    options = parser.parse_args()
+    folder = options.keep or Path(tempfile.mkdtemp(prefix="serve"))
+    folder.mkdir(exist_ok=True)
+    os.environ |= {"CTXSEARCH_DATA_DIR": str(folder / "data"), "CTXSEARCH_RUNTIME_DIR": str(folder)}
+    session = Session(load_settings(), folder)
+    try:
+        measure(session, folder, options)
+    finally:
+        session.close()
+        stop(session.settings)
+        if options.keep is None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def measure(session: Session, folder: Path, options: argparse.Namespace) -> None:
+    figure("load of the machine, cores", f"{os.getloadavg()[0]:.1f}, {os.cpu_count()}")
+    root = folder / "corpus"
+    files = write_corpus(root, options.nodes, 1) if not root.exists() else len(list(root.rglob("*.py")))
+    name = add(session, root)
+    first, first_peak = until(session, name, "first")
+    figure("first index: searchable by keyword after", f"{first:.1f} s")
+    whole, peak = until(session, name, "whole")
+    figure("first index: whole (vectors, history) after", f"{first + whole:.1f} s")
+    figure("memory while indexing (its processes)", f"{max(first_peak, peak) >> 20} MB", "<= 1536 MB")
+    state = status(session, name)
+    figure("files, nodes, edges", f"{state.files}, {state.nodes}, {state.edges}")
+    texts = queries(2, options.queries, files)
+    ask(session, name, texts[:50])
+    idle = ask(session, name, texts)
+    figure(f"hybrid + expansion over gRPC, {options.queries} queries, p50/95/99", spread(idle), "10 / 25")
+    figure("memory while serving", f"{serving_bytes(session) >> 20} MB", "<= 600 MB")
+    before = serving_bytes(session)
+    times, errors = clients_at_once(session.settings, name, files, 8, options.seconds)
+    figure("8 clients at once: p50/95/99", spread(times))
+    figure("8 clients at once: per second, errors", f"{len(times) / options.seconds:.0f}, {errors}", "0 errors")
+    edits = edit_times(session, name, root, options.edits)
+    figure(f"edit to searchable, {options.edits} edits, p50/95/99", spread(edits), "300 at 10k files")
+    figure("branch switch over 200 files", f"{branch_switch(session, name, root, files):.2f} s", "< 3 s")
+    until(session, name, "whole")
+    figure("memory after queries and edits, before", f"{serving_bytes(session) >> 20}, {before >> 20} MB", "flat")
+    busy_while_indexing(session, folder, name, files, options, percentile(idle, 95))
+    figure("restart until the first answer", f"{restart(session, name):.2f} s", "< 3 s")
+
+
+def busy_while_indexing(
+    session: Session, folder: Path, name: str, files: int, options: argparse.Namespace, idle_p95: float
+) -> None:
+    second = folder / "second"
+    if not second.exists():
+        write_corpus(second, options.nodes, 3)
+    other = add(session, second)
+    times: list[float] = []
+    texts = queries(4, 500, files)
+    end = time.perf_counter() + options.seconds
+    while time.perf_counter() < end:
+        times += ask(session, name, texts[:20])
+        entries = {entry.repository.name: entry.progress for entry in session.repositories()}
+        if entries[other].phase == repository_pb2.INDEX_PHASE_IDLE:
+            break
+    figure("one client while another repository is indexed: p50/95/99", spread(times))
+    figure("its p95 against idle", f"{percentile(times, 95) / idle_p95:.1f} x", "<= 3 x")
+    session.repository("RemoveRepository", repository_pb2.RemoveRepositoryRequest(repository=other))
+
+
+def restart(session: Session, name: str) -> float:
+    session.close()
+    stop(session.settings)
+    start = time.perf_counter()
+    response = session.search(request_for(function_name(3, 3), name))
+    assert response.results[0].node.name == function_name(3, 3)
+    return time.perf_counter() - start
+
+
+if __name__ == "__main__":
+    main()
