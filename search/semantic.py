@@ -77,6 +77,7 @@ class LanceIndex:
     def reader(self) -> MatrixReader | LanceReader:
         """The newest committed generation, pinned."""
         with self._lock:
+            self._notice_other_writers()
             if self._is_large():
                 return self._lance_reader()
             return MatrixReader(self._loaded(), self._generation, self._embedder)
@@ -174,6 +175,31 @@ class LanceIndex:
         tags = self._table.tags.list()
         numbered = [(int(match[1]), tag["version"]) for name, tag in tags.items() if (match := _TAG.fullmatch(name))]
         return max(numbered, default=(0, 0))
+
+    def _notice_other_writers(self) -> None:
+        """Follow a writer in another process: only rows that are new are read."""
+        if self._table is None:
+            self._table = self._open_table()
+        if self._table is None:
+            return
+        self._table.checkout_latest()
+        generation, version = self._newest_tag()
+        if (generation, version) == (self._generation, self._version):
+            return
+        self._generation, self._version = generation, version
+        if self._matrix is not None:
+            self._matrix = None if self._is_large() else self._followed(self._matrix)
+
+    def _followed(self, matrix: VectorMatrix) -> VectorMatrix:
+        table = self._pinned_table()
+        keys = table.search().select(["node", "hash"]).limit(table.count_rows()).with_row_id(True).to_arrow()
+        nodes, hashes = _numbers(keys, "node"), _numbers(keys, "hash")
+        new = matrix.unknown_rows(nodes, hashes)
+        block = None
+        if new.any():
+            ids = keys["_rowid"].to_numpy()[new].tolist()
+            block = _block(table.take_row_ids(ids).to_arrow())
+        return matrix.following(nodes, hashes, block)
 
     def _undo_uncommitted(self) -> None:
         """Back to the tagged version when a crash or an error left changes after it."""

@@ -165,6 +165,21 @@ class VectorMatrix:
         numbers = np.array([int(node_id, 16) for node_id in ids], dtype=np.uint64)
         return self._marked([np.isin(one.nodes, numbers) for one in self.blocks], None)
 
+    def unknown_rows(self, nodes: Numbers, hashes: Numbers) -> Mask:
+        """Which of these rows (node and passage) are not live here."""
+        live = [
+            _row_keys(block.nodes[mask], block.hashes[mask])
+            for block, mask in zip(self.blocks, self.alive, strict=True)
+        ]
+        known = np.concatenate(live) if live else np.empty(0, dtype=np.uint64)
+        return np.isin(_row_keys(nodes, hashes), known, invert=True)
+
+    def following(self, nodes: Numbers, hashes: Numbers, block: VectorBlock | None) -> VectorMatrix:
+        """With exactly these rows: what is not among them is dead, what is new comes in `block`."""
+        wanted = _row_keys(nodes, hashes)
+        dead = [np.isin(_row_keys(one.nodes, one.hashes), wanted, invert=True) for one in self.blocks]
+        return self._marked(dead, block)
+
     def vectors_of(self, hashes: Numbers) -> dict[int, Floats]:
         """The vectors of those passages that are in memory already, dead rows included."""
         found: dict[int, Floats] = {}
@@ -198,6 +213,11 @@ class VectorMatrix:
         if selection.denied:
             mask = mask & ~np.isin(block.nodes, _numbers(selection.denied))
         return None if mask.all() else mask
+
+
+def _row_keys(nodes: Numbers, hashes: Numbers) -> Numbers:
+    """One number per row; a passage's hash covers its node's name and text, not its path's other nodes."""
+    return nodes ^ (hashes * np.uint64(0x9E3779B97F4A7C15))
 
 
 @functools.lru_cache(maxsize=8)
