@@ -27,6 +27,8 @@ class Stores:
         self.layout = layout
         self._embedder = embedder
         self._text: tuple[str, FullTextIndex] | None = None  # identity and index; written by the indexing thread
+        # The same for vectors, written by the follower: kept open, so that only new rows are read after a change.
+        self._vectors: tuple[str, VectorIndex] | None = None
 
     def load(self) -> Snapshot | None:
         """What was committed, None if nothing was; raises CatalogError when the catalog cannot be read.
@@ -104,8 +106,11 @@ class Stores:
         if not directory.is_dir():
             return None
         try:
-            index: VectorIndex = load_vectors()(directory, self._embedder)
-            return index.reader() if index.generation else None
+            if self._vectors is None or self._vectors[0] != identity:
+                self._vectors = (identity, load_vectors()(directory, self._embedder))
+            reader = self._vectors[1].reader()
         except (IndexCorrupt, ValueError, OSError, RuntimeError) as error:
             _log.warning("vectors cannot be read", repository=self._name, error=str(error))
+            self._vectors = None
             return None
+        return reader if reader.generation else None
