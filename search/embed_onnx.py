@@ -1,7 +1,7 @@
 """A local ONNX sentence model as an embedder: a directory with `model.onnx` and `tokenizer.json`. Off by default.
 
-Needs the packages onnxruntime and tokenizers, which ctxsearch does not install; both are imported only when a model is opened. Nothing
-is ever downloaded.
+Needs the packages onnxruntime and tokenizers, which ctxsearch does not install; both are imported only when a model
+is opened. Nothing is ever downloaded.
 """
 
 from __future__ import annotations

@@ -1,0 +1,162 @@
+"""The pure parts: identifiers, edit distance, what of a node is indexed, snippets and their budget."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from search_samples import document
+
+from ctxsearch.graph.model import NodeKind
+from ctxsearch.search.documents import MAX_PIECES, PIECE_LINES, node_texts, passage_hash, passages
+from ctxsearch.search.fuzzy import allowed_edits, edit_distance
+from ctxsearch.search.identifiers import MAX_WORD, identifiers, split_identifier, whole_form, words
+from ctxsearch.search.ports import Passage
+from ctxsearch.search.results import ResultContent
+from ctxsearch.search.snippets import SNIPPET_LINES, Snippets, count_tokens, within_budget
+
+
+@pytest.mark.parametrize(
+    ("identifier", "parts"),
+    [
+        ("getHTTPResponse", ("get", "http", "response")),
+        ("get_http_response", ("get", "http", "response")),
+        ("HTTPServer2", ("http", "server", "2")),
+        ("SCREAMING_SNAKE", ("screaming", "snake")),
+        ("__init__", ("init",)),
+        ("$el", ("el",)),
+        ("utf8Decoder", ("utf", "8", "decoder")),
+        ("café", ("cafe",)),
+        ("数据", ("数据",)),
+        ("_", ()),
+    ],
+)
+def test_identifiers_split_as_people_read_them(identifier: str, parts: tuple[str, ...]) -> None:
+    assert split_identifier(identifier) == parts
+
+
+def test_all_spellings_meet_in_one_form() -> None:
+    assert len({whole_form(name) for name in ("getHTTPResponse", "get_http_response", "GetHttpResponse")}) == 1
+
+
+@given(st.text())
+def test_words_are_lower_case_bounded_and_without_blanks(text: str) -> None:
+    for word in words(text):
+        assert word
+        assert word == word.lower()
+        assert len(word) <= MAX_WORD
+        assert not any(char.isspace() for char in word)
+
+
+def test_identifiers_keep_their_spelling_and_order() -> None:
+    assert list(identifiers("a.fooBar(_x)")) == ["a", "fooBar", "_x"]
+
+
+def slow_distance(left: str, right: str) -> int:
+    """The definition, without bounds."""
+    table = [[max(i, j) if not (i and j) else 0 for j in range(len(right) + 1)] for i in range(len(left) + 1)]
+    for i in range(1, len(left) + 1):
+        for j in range(1, len(right) + 1):
+            table[i][j] = min(
+                table[i - 1][j] + 1, table[i][j - 1] + 1, table[i - 1][j - 1] + (left[i - 1] != right[j - 1])
+            )
+            if i > 1 and j > 1 and left[i - 1] == right[j - 2] and left[i - 2] == right[j - 1]:
+                table[i][j] = min(table[i][j], table[i - 2][j - 2] + 1)
+    return table[-1][-1]
+
+
+SHORT = st.text(alphabet="abc", max_size=7)
+
+
+@given(SHORT, SHORT)
+def test_the_bounded_distance_is_the_distance(left: str, right: str) -> None:
+    true = slow_distance(left, right)
+    assert edit_distance(left, right) == (true if true <= 2 else None)
+
+
+def test_short_words_may_hide_no_typo_and_long_ones_two() -> None:
+    assert [allowed_edits("x" * length) for length in (3, 4, 7, 8)] == [0, 1, 1, 2]
+
+
+def test_a_file_s_text_is_indexed_once() -> None:
+    module = document("m", "import os\n\ndef f():\n    inside_f\n", kind=NodeKind.MODULE, qualified="m")
+    function = document("f", "def f():\n    inside_f", line=3, parent=module.node.id, signature="def f()")
+    texts = {text.document.node.name: text.body for text in node_texts([module, function])}
+    assert "inside_f" in texts["f"]
+    assert "inside_f" not in texts["m"]
+    assert "import os" in texts["m"]
+    assert "def f()" in texts["m"], "the outline names the members"
+
+
+def test_a_long_node_becomes_pieces_that_all_say_whose_they_are() -> None:
+    body = "\n".join(f"line_{n}" for n in range(10_000))
+    found = list(passages(node_texts([document("long_one", body, doc="What it does.")])[0]))
+    assert 1 < len(found) <= MAX_PIECES
+    assert all("long_one" in one.text and one.name == "long_one" for one in found)
+    assert "What it does." in found[0].text
+    assert "What it does." not in found[1].text
+    assert f"line_{PIECE_LINES - 1}\n" in found[0].text + "\n"
+
+
+def test_passages_hash_by_name_and_text() -> None:
+    same = {passage_hash(Passage("a", "b")), passage_hash(Passage("a", "b"))}
+    assert len(same) == 1
+    assert len({passage_hash(Passage(*pair)) for pair in (("a", "b"), ("ab", ""), ("", "ab"))}) == 3
+
+
+def test_a_match_is_a_word_not_a_piece_of_one() -> None:
+    content = Snippets("get").snippet("target = getUser(get_item)\nwidget = 1", 10)
+    first = "target = getUser(get_item)"
+    marks = [(mark.line, first[mark.start : mark.end], mark.start) for mark in content.highlights]
+    assert marks == [(10, "get", 9), (10, "get", 17)]
+
+
+def test_noise_words_do_not_choose_the_lines() -> None:
+    body = "the the the\nto of and\n" + "\n" * 20 + "zebra = 1"
+    assert "zebra" in Snippets("the zebra to of and").snippet(body, 1).text
+    assert Snippets("the of").snippet("the thing", 1).highlights, "unless there is nothing else"
+
+
+def test_the_window_with_most_different_words_wins() -> None:
+    body = "alpha\nalpha\nalpha\n" + "\n" * 20 + "alpha beta gamma\n" + "\n" * 20 + "beta"
+    assert "gamma" in Snippets("alpha beta gamma").snippet(body, 1).text
+
+
+def test_without_a_shared_word_the_nearest_window_is_shown() -> None:
+    lines = [f"line {n}" for n in range(40)]
+    lines[20] = "MARK"
+    snippets = Snippets("nothing", lambda pieces: [1.0 if "MARK" in piece else 0.0 for piece in pieces])
+    content = snippets.snippet("\n".join(lines), 100)
+    assert "MARK" in content.text
+    assert content.start_line == 116
+    assert len(content.text.split("\n")) == SNIPPET_LINES
+
+
+def test_an_empty_body_has_no_content() -> None:
+    assert Snippets("x").snippet("", 1) == ResultContent()
+    assert Snippets("x").snippet("\n  \n", 1) == ResultContent()
+
+
+def test_a_line_of_a_megabyte_is_cut() -> None:
+    assert len(Snippets("x").snippet("x" * 1_000_000, 1).text) < 1_000
+
+
+def test_a_letter_that_grows_in_lower_case_shifts_no_highlight() -> None:
+    line = "İİİ = zebra"
+    (mark,) = Snippets("zebra").snippet(line, 1).highlights
+    assert line[mark.start : mark.end] == "zebra"
+
+
+@given(st.lists(st.text(alphabet="ab \n", max_size=60), max_size=8), st.integers(1, 60))
+def test_the_budget_is_kept_and_the_best_come_first(texts: list[str], budget: int) -> None:
+    contents = [ResultContent(text, 1, 1 + text.count("\n")) for text in texts]
+    kept = within_budget(contents, budget)
+    assert sum(count_tokens(one.text) for one in kept) <= budget
+    for before, after in zip(contents, kept, strict=True):
+        assert before.text.startswith(after.text)
+        assert after.trimmed == (after.text != before.text)
+
+
+def test_tokens_are_rather_overcounted() -> None:
+    assert count_tokens("") == 0
+    assert count_tokens("def f(x): return x") == 9
