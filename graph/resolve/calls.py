@@ -93,7 +93,8 @@ def _site(evaluator: Evaluator, table: FileTable, index: int, expr: Expr, found:
     if not targets and not symbolic and not values:
         symbolic = _depends_on_param(evaluator, table, expr)
         if not symbolic:
-            targets, rule = evaluator.guess(path, index, expr), Rule.UNIQUE_NAME
+            targets = evaluator.guess(path, index, expr)
+            rule = Rule.UNIQUE_NAME if len(targets) == 1 else Rule.CANDIDATES
     if len(targets) > MAX_CANDIDATES and not evaluator.keeps_all(values):
         targets = []
         found.unresolved.append((expr.scope, written(table, index), expr.line))

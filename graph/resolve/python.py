@@ -42,6 +42,7 @@ from ctxsearch.graph.resolve.values import (
 
 MIN_UNIQUE_LENGTH = 4  # shorter method names are unique by accident
 MAX_ANCESTORS = 1000  # of one class
+MAX_SUBCLASSES = 3  # that define what their parent leaves open; more say nothing
 MAX_ROOTS = 8  # directories above a file where its absolute imports are looked for
 END = sys.maxsize  # a place after every statement of a scope
 _SHARED = ""  # memo entries that no file owns
@@ -109,8 +110,8 @@ class PythonEvaluator(Evaluator):
         values = self._guarded(_SHARED, ("roots", directory), lambda: self._directories(directory))
         roots = [value.name for value in values if isinstance(value, Package)]
         top = name.partition(".")[0]
-        if top in sys.stdlib_module_names:
-            return roots[:1]
+        if top in sys.stdlib_module_names:  # hidden only by a module beside a script, not by one inside the package
+            return [root for root in roots[:1] if not self.world.exists(_join(root, "__init__.py"))]
         elsewhere = self._guarded(_SHARED, ("home", top), lambda: self._homes(top))
         return roots + _nearest(directory, [value.name for value in elsewhere if isinstance(value, Package)])
 
@@ -1089,7 +1090,7 @@ class PythonEvaluator(Evaluator):
             return []
         callee = facts.exprs[expr.base]
         name = callee.name
-        if callee.op is not Op.MEMBER or len(name) < MIN_UNIQUE_LENGTH or name in LIBRARY_METHODS:
+        if callee.op is not Op.MEMBER:
             return []
         receiver = facts.exprs[callee.base]
         if receiver.op not in (Op.THIS, Op.RECEIVER_CLASS) and self.ask(path, callee.base):
@@ -1097,11 +1098,26 @@ class PythonEvaluator(Evaluator):
         found = self.world.named(self.world.language(path), name)
         if not facts.flags & NodeFlag.TEST:
             found = [item for item in found if not self.table(item[0]).facts.flags & NodeFlag.TEST]
-        if len(found) != 1 or not self._related(path, found[0][0]):
+        if len(found) != 1:
+            return self._in_subclasses(path, receiver, found)
+        if len(name) < MIN_UNIQUE_LENGTH or name in LIBRARY_METHODS:
             return []
-        definition = self.definition(*found[0])
-        is_method = definition.kind is NodeKind.METHOD and self.table(found[0][0]).class_of[found[0][1]] >= 0
-        return found if is_method else []
+        return found if self._related(path, found[0][0]) and self._is_method(*found[0]) else []
+
+    def _is_method(self, path: str, index: int) -> bool:
+        definition = self.definition(path, index)
+        return definition.kind is NodeKind.METHOD and self.table(path).class_of[index] >= 0
+
+    def _in_subclasses(self, path: str, receiver: Expr, found: list[tuple[str, int]]) -> list[tuple[str, int]]:
+        """`self.step()` in a class that leaves `step` to its subclasses: theirs, when these are the only ones."""
+        owner = self.table(path).enclosing_class(receiver.scope)
+        if receiver.op is not Op.THIS or owner < 0 or not 1 < len(found) <= MAX_SUBCLASSES:
+            return []
+        for place, index in found:
+            around = self.table(place).class_of[index]
+            if not self._is_method(place, index) or Class(path, owner) not in self.ancestry(place, around):
+                return []
+        return found
 
     def _related(self, path: str, target: str) -> bool:
         """Whether a file can have to do with another: the same package, or an import that names it."""
