@@ -387,7 +387,7 @@ def clean(text: str) -> str:
 
 def seconds(message: duration_pb2.Duration) -> float:
     """A duration in seconds."""
-    return message.seconds + message.nanos / 1e9
+    return (message.seconds * 10**9 + message.nanos) / 1e9  # one division: what was sent comes back exactly
 
 
 def duration(value: float) -> duration_pb2.Duration:
