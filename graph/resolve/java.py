@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from ctxsearch.graph.facts import Definition, Expr, Import
+from ctxsearch.graph.model import NodeFlag, NodeKind
 from ctxsearch.graph.resolve.jdk import JDK
 from ctxsearch.graph.resolve.jdk_members import JDK_MEMBERS
 from ctxsearch.graph.resolve.typed import TypedEvaluator
 from ctxsearch.graph.resolve.typed_types import TYPE_LIKE
-from ctxsearch.graph.resolve.values import UNKNOWN, Class, Ext, Values
+from ctxsearch.graph.resolve.values import UNKNOWN, Class, Ext, Inst, Values
 
 INNER = "inner"  # as the front end names a NEW whose base is the outer instance
 _OBJECT = frozenset({"getClass", "hashCode", "equals", "clone", "toString", "notify", "notifyAll", "wait", "finalize"})
@@ -109,6 +110,12 @@ class JavaEvaluator(TypedEvaluator):
         if expr.name == INNER:
             return self._each(self.new_classes(path, expr), self.instance_of)
         return super().eval_new(path, index, expr)
+
+    def is_inherited(self, owner: Inst, base: Inst | Class, member: tuple[str, int]) -> bool:
+        """An interface keeps its static methods to itself."""
+        if (owner.path, owner.index) == (base.path, base.index) or not self.definition(*member).flags & NodeFlag.STATIC:
+            return True
+        return self.definition(owner.path, owner.index).kind is not NodeKind.INTERFACE
 
     def is_method(self, definition: Definition) -> bool:
         return super().is_method(definition) and not definition.name.startswith("<")

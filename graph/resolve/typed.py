@@ -290,7 +290,7 @@ class TypedEvaluator(FunctionRules):
                 candidates += [
                     member
                     for member in self.own_definitions(ancestor, name)
-                    if self.is_method(self.definition(*member))
+                    if self.is_method(self.definition(*member)) and self.is_inherited(ancestor, base, member)
                 ]
         if not candidates:
             return None
@@ -299,6 +299,10 @@ class TypedEvaluator(FunctionRules):
         if chosen is None:
             return None if open_ended else (Func(*candidates[0]),)
         return (Func(*chosen),)
+
+    def is_inherited(self, owner: Inst, base: Inst | Class, member: tuple[str, int]) -> bool:  # noqa: ARG002
+        """Whether a class has what its ancestor defines."""
+        return True
 
     def constructor_call(self, cls: Class, path: str, call: int) -> Values:
         return self.choose_constructor(cls, path, self.table(path).facts.exprs[call])
@@ -376,9 +380,14 @@ class TypedEvaluator(FunctionRules):
                         yield expr.scope, (step.path, step.index), Rule.TYPED, expr.line
 
     def _own_protocol(self, values: Values, name: str) -> list[Func]:
-        bases = [value for value in values if isinstance(value, Inst)]
-        found = [item for base in bases[:1] for item in self.named_methods(base, name)]
-        return [item for item in found if isinstance(item, Func)]
+        bases = [value for value in self.widened(values) if isinstance(value, Inst)]
+        for base in bases[:1]:
+            for ancestor in self.linear(base.path, base.index):
+                for member in self.own_definitions(ancestor, name) if isinstance(ancestor, Inst) else ():
+                    definition = self.definition(*member)
+                    if self.is_method(definition) and not definition.params:
+                        return [Func(*member)]
+        return []
 
     def _through_super(self, facts: FileFacts, expr: Expr) -> bool:
         """`super::m` is code that calls m: no other object can."""
