@@ -1,6 +1,6 @@
 """The bundled embedding model: learned subword vectors, summed with learned weights. numpy only, offline.
 
-The weights are data files beside this package (`search/model`); docs/model.md says where they come from. This
+The weights are data files beside this package (`search/model`); docs/search.md says what they are. This
 module never trains, never downloads and keeps no state but caches.
 """
 
