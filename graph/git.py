@@ -205,14 +205,18 @@ class Git:
         return done.stdout
 
     @contextlib.contextmanager
-    def stream(self, *args: str) -> Iterator[io.BufferedReader]:
-        """Standard output of `git args...` while it runs. Leaving early kills it; a failed end raises."""
-        process, owner = _start(self.work_tree, _guarded(args), self._environment(args[0]), wants_input=False)
+    def stream(self, *args: str, ahead: int = PIPE_BYTES) -> Iterator[io.BufferedReader]:
+        """Standard output of `git args...` while it runs. Leaving early kills it; a failed end raises.
+
+        `ahead` is how many bytes git may be ahead of the reader: few for one who may stop early.
+        """
+        env = self._environment(args[0])
+        process, owner = _start(self.work_tree, _guarded(args), env, wants_input=False, pipe_bytes=ahead)
         assert process.stdout is not None
         complaints = _Drain(process.stderr)
         pipe = _Pipe(cast("io.BufferedReader", process.stdout).raw)  # type: ignore[arg-type]
         try:
-            yield io.BufferedReader(pipe, PIPE_BYTES)
+            yield io.BufferedReader(pipe, ahead)
             if pipe.ended and process.wait() != 0:
                 raise _failure(args, process.returncode, complaints.text())
         finally:
@@ -382,6 +386,7 @@ def _start(
     *,
     wants_input: bool,
     prefix: tuple[str, ...] = (),
+    pipe_bytes: int = PIPE_BYTES,
 ) -> tuple[subprocess.Popen[bytes], object]:
     """The process, and GitPython's owner of it, which kills it when dropped."""
     try:
@@ -392,7 +397,7 @@ def _start(
     command = [*prefix, "git", "--no-pager", *args]
     istream = subprocess.PIPE if wants_input else None
     try:
-        owner = runner.execute(command, istream, as_process=True, env=env, shell=False, pipesize=PIPE_BYTES)
+        owner = runner.execute(command, istream, as_process=True, env=env, shell=False, pipesize=pipe_bytes)
     except git.GitCommandNotFound as error:
         raise _missing() from error
     return owner.proc, owner

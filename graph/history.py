@@ -194,6 +194,7 @@ def _named(history: History, store: HistoryStore, number: int, position: int) ->
 
 
 def _refresh(git: Git, store: HistoryStore, scope: Scope, previous: History | None, at: str | None) -> Refreshed:
+    store.look_again()
     store.keep_selection("\n".join((*scope.selection.pathspecs(), str(scope.bulk))))
     head = at or git.head()
     if head is None:

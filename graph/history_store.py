@@ -12,7 +12,7 @@ import re
 import sqlite3
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -96,6 +96,7 @@ class HistoryStore:
         self._file = file
         self._db = connection
         self.rebuilt = rebuilt  # why an older file was thrown away; None when it was not
+        self._columns: CommitColumns | None = None  # as last read, while nobody else can have written
 
     @classmethod
     def open(cls, file: Path) -> HistoryStore:
@@ -120,6 +121,7 @@ class HistoryStore:
         """Throw everything away, as after damage that was met while reading."""
         self._db.close()
         self._db = _create(self._file)
+        self._columns = None
         self.rebuilt = reason
 
     @contextlib.contextmanager
@@ -129,6 +131,7 @@ class HistoryStore:
         try:
             yield
         except BaseException:
+            self._columns = None
             self._db.execute("ROLLBACK")
             raise
         self._db.execute("COMMIT")
@@ -168,14 +171,23 @@ class HistoryStore:
         ).fetchone()
         return Commit(id_, None, time, email, name, subject), CommitFlag(flags)
 
+    def look_again(self) -> None:
+        """Another process may have written since: trust nothing that was read before."""
+        self._columns = None
+
     def columns(self) -> CommitColumns:
         """The facts of all commits, by number."""
-        rows = self._db.execute("SELECT n, time, author, flags FROM commits ORDER BY n").fetchall()
-        table = np.array([(0, 0, 0, 0), *rows], np.int64)
-        size = int(table[-1, 0]) + 1
-        times, authors, flags = np.zeros(size, np.int64), np.zeros(size, np.int32), np.zeros(size, np.uint8)
-        times[table[:, 0]], authors[table[:, 0]], flags[table[:, 0]] = table[:, 1], table[:, 2], table[:, 3]
-        return CommitColumns(times, authors, flags)
+        known = self._columns or CommitColumns(np.zeros(1, np.int64), np.zeros(1, np.int32), np.zeros(1, np.uint8))
+        query = "SELECT n, time, author, flags FROM commits WHERE n >= ? ORDER BY n"
+        rows = self._db.execute(query, (len(known.times),)).fetchall()
+        table = np.array(rows, np.int64).reshape(-1, 4)
+        # Numbers have no gaps: commits are only ever added.
+        self._columns = CommitColumns(
+            np.concatenate((known.times, table[:, 1])),
+            np.concatenate((known.authors, table[:, 2].astype(np.int32))),
+            np.concatenate((known.flags, table[:, 3].astype(np.uint8))),
+        )
+        return replace(self._columns, flags=self._columns.flags.copy())  # callers mark what they find out
 
     def reverts(self) -> list[tuple[int, int]]:
         """Pairs (revert, what it may have taken back), by subject."""
@@ -204,6 +216,7 @@ class HistoryStore:
         self._db.execute("DELETE FROM patches WHERE commit_n = ?", (commit,))
         self._db.executemany("INSERT INTO patches VALUES (?, ?, ?, ?, ?)", rows)
         if flags:
+            self._columns = None
             self._db.execute("UPDATE commits SET flags = flags | ? WHERE n = ?", (int(flags), commit))
 
     def mark_read(self, numbers: Iterable[int]) -> None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from ctxsearch.graph.git import Git
 
 CHUNK_BYTES = 4 << 20
+CHAIN_BYTES = 1 << 14  # some hundred commits: often one is enough
 # Text always: git takes UTF-16 for binary, and a hostile attribute could call any file so.
 DIFF_OPTIONS = ("-p", "-U0", "-M", "--text", "--no-color", "--src-prefix=a/", "--dst-prefix=b/")
 
@@ -86,7 +87,7 @@ EVERYTHING = Selection()
 
 def read_chain(git: Git, head: str) -> Iterator[Commit]:
     """The first-parent chain from `head`, newest first; read only as far as the caller iterates."""
-    with git.stream("log", "--first-parent", "--no-patch", _COMMIT_FORMAT, head, "--") as reader:
+    with git.stream("log", "--first-parent", "--no-patch", _COMMIT_FORMAT, head, "--", ahead=CHAIN_BYTES) as reader:
         for line in reader:
             yield _commit(line.rstrip(b"\n").removeprefix(_MARK))
 
