@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from ctxsearch.graph.facts import FileFacts
 from ctxsearch.graph.model import NodeFlag
+from ctxsearch.indexer.chunks import with_chunks
 from ctxsearch.indexer.languages import LanguageSpec, detect
-from ctxsearch.indexer.languages.builder import parse_tree
+from ctxsearch.indexer.languages.builder import digest, parse_tree
+from ctxsearch.indexer.languages.documents import DocumentExtractor
 from ctxsearch.indexer.languages.manifests import parse_manifest
 
 UNKNOWN_LANGUAGE = "text"
@@ -16,24 +18,41 @@ def parse(path: str, source: bytes, flags: NodeFlag = NodeFlag.NONE) -> FileFact
     spec = detect(path, source)
     language = UNKNOWN_LANGUAGE if spec is None or not spec.ready() else spec.name
     try:
-        return _extract(path, source, flags, spec) or _bare_facts(path, language, source, flags)
+        found = _extract(path, source, flags, spec) or _bare_facts(path, language, source, flags)
+        return with_chunks(found, source)
     except Exception:
         # The boundary of "parsing never fails": whatever a source does to an extractor costs that file's
         # definitions only, and the file shows as one with errors.
-        return _bare_facts(path, language, source, flags, parse_errors=1)
+        return with_chunks(_bare_facts(path, language, source, flags, parse_errors=1), source)
 
 
 def _extract(path: str, source: bytes, flags: NodeFlag, spec: LanguageSpec | None) -> FileFacts | None:
     manifest = parse_manifest(path, source, flags)
     if manifest is not None or spec is None or not spec.ready():
         return manifest
+    if not spec.grammar:
+        return _scan(path, source, flags, spec)
     root = parse_tree(spec.language(), source)
     extractor = spec.extractor()(path, source, flags)
     extractor.language = extractor.language or spec.name
     return extractor.extract(root, spec.compiled())
 
 
+def _scan(path: str, source: bytes, flags: NodeFlag, spec: LanguageSpec) -> FileFacts:
+    """A document: read without a grammar."""
+    document = DocumentExtractor(path, source, flags)
+    document.language = spec.name
+    return document.scan()
+
+
 def _bare_facts(path: str, language: str, source: bytes, flags: NodeFlag, parse_errors: int = 0) -> FileFacts:
     """The file itself and nothing inside it."""
     lines = source.count(b"\n") + 1
-    return FileFacts(path=path, language=language, line_count=lines, flags=flags, parse_errors=parse_errors)
+    return FileFacts(
+        path=path,
+        language=language,
+        line_count=lines,
+        flags=flags,
+        parse_errors=parse_errors,
+        digest=digest(source),
+    )

@@ -14,7 +14,7 @@ from ctxsearch.graph.model import NodeDocument, NodeId, NodeKind
 from ctxsearch.graph.records import SHARED_KINDS
 from ctxsearch.search.ports import Passage
 
-_CONTAINERS = frozenset({NodeKind.MODULE, NodeKind.CLASS, NodeKind.INTERFACE, NodeKind.PACKAGE})
+_CONTAINERS = frozenset({NodeKind.MODULE, NodeKind.CLASS, NodeKind.INTERFACE, NodeKind.PACKAGE, NodeKind.SECTION})
 # One node may not drown the index: a data file of a megabyte says nothing that its first part does not.
 MAX_BODY_CHARS = 40_000
 # A bag of words blurs beyond a screenful (spec: 50-line pieces measured best); pieces overlap nothing.

@@ -206,11 +206,12 @@ class Assembler:
             if assign.type is not None:
                 target = facts.exprs[assign.target]
                 self._type_edges(target.scope, target.scope, assign.type, EdgeKind.USES, target.line)
+        kind, rule = self.evaluator.reference_kind, self.evaluator.reference_rule
         for expr in facts.references:
             site = facts.exprs[expr]
             for node in self._named_nodes(self.evaluator.reference(self.path, expr)):
                 if node != self.id_of(site.scope):
-                    self._add(self.id_of(site.scope), node, EdgeKind.USES, Rule.LEXICAL, site.line)
+                    self._add(self.id_of(site.scope), node, kind, rule, site.line)
 
     def _type_edges(self, owner: int, scope: int, declared: Type, kind: EdgeKind, line: int) -> None:
         """Edges to the repository's own types that a declared type names, its arguments included."""

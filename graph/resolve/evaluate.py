@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from ctxsearch.graph.facts import MODULE_SCOPE, Assign, Definition, Expr, Import, Op, Param, ParamKind, Type
-from ctxsearch.graph.model import CALLABLE_KINDS, NodeFlag, NodeKind, Rule
+from ctxsearch.graph.model import CALLABLE_KINDS, EdgeKind, NodeFlag, NodeKind, Rule
 from ctxsearch.graph.resolve.surface import MODULE_STARS
 from ctxsearch.graph.resolve.tables import CLASS_LIKE, FileTable, positional_params
 from ctxsearch.graph.resolve.values import (
@@ -53,6 +53,8 @@ class Evaluator:
     class_scope_visible = False  # members are in scope inside methods without a receiver (Java, C++, C#)
     guesses_after_flow = False  # try `guess` also for a receiver that is a parameter nobody is known to fill
     classes_are_called = True  # T(...) runs something of T; False where it only converts (Go)
+    reference_kind = EdgeKind.USES  # what an entry of FileFacts.references says
+    reference_rule = Rule.LEXICAL
     flow_sensitive = True  # a later unconditional assignment in the same scope replaces earlier ones
 
     def __init__(self, world: World) -> None:

@@ -5,10 +5,10 @@ out answers and remembers the keys; `changed_keys` says which answers differ bet
 the whole of incremental resolution: re-resolve the changed files and the readers of changed keys.
 
 Key families: ("file", path) existence; ("name", path, top-level name) everything evaluation can see of that symbol;
-("named", family, name) who defines it anywhere; ("package", family, package) its files; ("base", file name) files
-of that name; ("dir", directory) files directly in it; ("args", path, stable name, position) what callers pass,
-with ("via", ...) and ("held", ...) for what reaches a function that is itself passed around. Keys are stored as
-64-bit hashes: a collision causes a needless re-resolution, never a missed one.
+("named", family, name) who defines it in that family, ("anywhere", name) in any; ("package", family, package) its
+files; ("base", file name) files of that name; ("dir", directory) files directly in it; ("args", path, stable name,
+position) what callers pass, with ("via", ...) and ("held", ...) for what reaches a function that is itself passed
+around. Keys are stored as 64-bit hashes: a collision causes a needless re-resolution, never a missed one.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ class World:
         self._tables: dict[str, FileTable] = {}
         self._languages: dict[str, str] = {}
         self._named: dict[tuple[str, str], dict[str, list[int]]] = defaultdict(dict)
+        self._groups: set[str] = set()  # families that some file belonged to
         self._packages: dict[tuple[str, str], set[str]] = defaultdict(set)
         self._basenames: dict[str, set[str]] = defaultdict(set)
         self._directories: dict[str, set[str]] = defaultdict(set)
@@ -93,6 +94,12 @@ class World:
         self.record("named", group, name)
         found = self._named.get((group, name), {})
         return [(path, index) for path in sorted(found) for index in found[path]]
+
+    def named_anywhere(self, name: str) -> list[tuple[str, int]]:
+        """Every callable or type of that name in any language, as (path, definition index), sorted."""
+        self.record("anywhere", name)
+        found = [item for group in self._groups for item in self._named.get((group, name), {}).items()]
+        return [(path, index) for path, indices in sorted(found) for index in indices]
 
     def passed(self, path: str, stable_name: str, position: int) -> list[str]:
         """What callers pass for a parameter: encoded values, sorted by the calling file."""
@@ -155,6 +162,7 @@ class World:
         path, group = facts.path, family(facts.language)
         self._encoded[path] = encoded or encode_facts(facts)
         self._languages[path] = facts.language
+        self._groups.add(group)
         for name, index in _offered(facts):
             self._named[group, name].setdefault(path, []).append(index)
         if facts.package:
@@ -206,7 +214,8 @@ def _changed_offers(old: FileFacts | None, new: FileFacts | None) -> set[Key]:
                 definition = facts.definitions[index]
                 side.add((group, name, f"{int(definition.kind)}:{definition.qualified_name}:{int(definition.flags)}"))
         sides.append(side)
-    return {("named", group, name) for group, name, _ in sides[0] ^ sides[1]}
+    changed = sides[0] ^ sides[1]
+    return {("named", group, name) for group, name, _ in changed} | {("anywhere", name) for _, name, _ in changed}
 
 
 def _offered(facts: FileFacts) -> list[tuple[str, int]]:

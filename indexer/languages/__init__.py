@@ -26,7 +26,7 @@ class LanguageSpec:
 
     name: str
     suffixes: tuple[str, ...]
-    grammar: str  # "module:function" of the grammar wheel
+    grammar: str  # "module:function" of the grammar wheel; "" = a document, read without one
     module: str = ""  # module here with `EXTRACTOR`; "" = basic
     query: str = ""  # query file stem; "" = the language's name
     filenames: tuple[str, ...] = ()
@@ -39,7 +39,7 @@ class LanguageSpec:
         return _query(self.grammar, self.query or self.name)
 
     def ready(self) -> bool:
-        return resources.files(__package__).joinpath(f"{self.query or self.name}.scm").is_file()
+        return not self.grammar or resources.files(__package__).joinpath(f"{self.query or self.name}.scm").is_file()
 
     def extractor(self) -> type[Extractor]:
         return _extractor(self.module or "basic")
@@ -105,7 +105,8 @@ LANGUAGES: tuple[LanguageSpec, ...] = (
         interpreters=("sh", "bash", "zsh", "dash", "ksh"),
     ),
     LanguageSpec("sql", (".sql",), "tree_sitter_sql:language"),
-    LanguageSpec("markdown", (".md", ".markdown", ".mdx"), "tree_sitter_markdown:language", module="documents"),
+    LanguageSpec("markdown", (".md", ".markdown", ".mdx"), "", module="documents"),
+    LanguageSpec("rst", (".rst", ".rest"), "", module="documents"),
 )
 
 BY_NAME = {spec.name: spec for spec in LANGUAGES}
