@@ -7,7 +7,7 @@ Only the follower runs git.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -76,7 +76,7 @@ class FreshnessTable:
         classified: Classified,
         commits: Sequence[str],
         last: NDArray[np.int32],
-        names: Sequence[str],
+        name_of: Callable[[NodeId], str],
     ) -> None:
         self.generation = generation
         self._rows = {f"{number:016x}": row for row, number in enumerate(ids.tolist())}
@@ -84,7 +84,7 @@ class FreshnessTable:
         self._classified = classified
         self._commits = commits  # every commit once
         self._last = last  # per node, its position in `commits`; -1 unknown
-        self._names = names
+        self._name_of = name_of
         self._below: dict[int, frozenset[NodeId]] = {}  # remembered answers, as are the facts
         self._facts: dict[NodeId, FreshnessFact] = {}
 
@@ -125,7 +125,7 @@ class FreshnessTable:
 
     def _sentence(self, reason: Reason) -> str:
         day = np.datetime64(reason.time, "s").astype("datetime64[D]") if reason.time else "unknown day"
-        who = self._names[reason.node] if reason.node is not None else "something"
+        who = self._name_of(NodeId(f"{int(self._ids[reason.node]):016x}")) if reason.node is not None else "something"
         return {
             ReasonKind.UNCOMMITTED: "has uncommitted lines",
             ReasonKind.RECENT: f"touched on {day}",
@@ -166,7 +166,7 @@ def store_freshness(
     _save(file, columns)
 
 
-def load_freshness(file: Path, names: dict[NodeId, str]) -> FreshnessTable | None:
+def load_freshness(file: Path, name_of: Callable[[NodeId], str]) -> FreshnessTable | None:
     """The table of a file; None when there is none or it cannot be read: the follower will write it again."""
     try:
         with np.load(file, allow_pickle=False) as stored:
@@ -176,9 +176,8 @@ def load_freshness(file: Path, names: dict[NodeId, str]) -> FreshnessTable | Non
         facts = NodeFacts(**{field.name: columns[f"facts_{field.name}"] for field in fields(NodeFacts)})
         edges = GraphEdges(**{field.name: columns[f"edges_{field.name}"] for field in fields(GraphEdges)})
         ids = columns["ids"]
-        shown = [names.get(NodeId(f"{number:016x}"), "something") for number in ids.tolist()]
         commits, last = columns["commits"].tolist(), columns["last"]
-        return FreshnessTable(int(columns["header"][1]), ids, classify(facts, edges), commits, last, shown)
+        return FreshnessTable(int(columns["header"][1]), ids, classify(facts, edges), commits, last, name_of)
     except (OSError, ValueError, KeyError, IndexError, EOFError):
         return None
 

@@ -11,6 +11,7 @@ from ctxsearch.daemon.layout import Layout
 from ctxsearch.daemon.logs import get_logger
 from ctxsearch.daemon.snapshot import Snapshot, Texts, load_graph
 from ctxsearch.graph.catalog import Catalog, CatalogMissingError, Pinned
+from ctxsearch.graph.model import NodeId
 from ctxsearch.search.errors import IndexCorrupt
 from ctxsearch.search.ports import Embedder, FullTextIndex, FullTextReader, VectorIndex, VectorReader
 from ctxsearch.search.providers import load_full_text, load_vectors
@@ -70,8 +71,13 @@ class Stores:
 
     def with_history(self, snapshot: Snapshot) -> Snapshot:
         """The same with the newest freshness."""
-        names = {node.id: node.qualified_name or node.name for node in snapshot.graph.nodes()}
-        table = load_freshness(self.layout.freshness(snapshot.catalog.identity), names)
+        graph = snapshot.graph
+
+        def name_of(node_id: NodeId) -> str:
+            node = graph.node(node_id)
+            return node.qualified_name or node.name if node is not None else "something"
+
+        table = load_freshness(self.layout.freshness(snapshot.catalog.identity), name_of)
         if table is None:
             return snapshot
         return replace(snapshot, freshness=table, history_generation=table.generation)

@@ -91,6 +91,18 @@ def test_uncommitted_lines_make_a_node_fresh_by_work_tree(session: Session, proj
     assert facts.freshness_source == node_pb2.FRESHNESS_SOURCE_WORKTREE
 
 
+def test_vectors_follow_an_edit(session: Session, project: Path) -> None:
+    name = add_and_wait(session, project)
+    (project / "shop" / "pricing.py").write_text("def sharpen_pencil(x):\n    return x\n")
+    (project / "shop" / "retry.py").unlink()
+    refresh(session, name)
+    wait_for_index(session, name, complete=True)
+    found = names(search(session, "sharpen_pencil", name, mode="SEARCH_MODE_SEMANTIC", k=50))
+    assert found[0] == "sharpen_pencil"
+    assert {"apply_discount", "retry_with_backoff"}.isdisjoint(found)
+    assert "formatCurrency" in names(search(session, "formatCurrency", name, mode="SEARCH_MODE_SEMANTIC", k=50))
+
+
 def test_keyword_search_answers_before_vectors_and_says_so(session: Session, project: Path) -> None:
     name = add_and_wait(session, project, complete=False)
     response = search(session, "apply_discount", name)
