@@ -166,9 +166,6 @@ class CSharpEvaluator(FunctionalEvaluator):
                 return found
         return (Package(f"{package.name}.{name}"),)
 
-    def imported(self, path: str, item: Import) -> Values:
-        return self._guarded(path, ("i", path, item.at), lambda: self.import_values(path, item))
-
     def import_values(self, path: str, item: Import) -> Values:
         if item.name == "*":
             return self._static_class(path, item) if item.kind == "static" else UNKNOWN

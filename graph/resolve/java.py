@@ -97,9 +97,6 @@ class JavaEvaluator(TypedEvaluator):
                 library += [] if opened else [Ext(item.module)]
         return (*found, *library)
 
-    def imported(self, path: str, item: Import) -> Values:
-        return self._guarded(path, ("i", path, item.at), lambda: self.import_values(path, item))
-
     def new_classes(self, path: str, expr: Expr) -> Values:
         if expr.name == INNER and expr.type is not None:
             parts = expr.type.name.split(".")

@@ -159,9 +159,6 @@ class KotlinEvaluator(FunctionalEvaluator):
                 found.append((place, index))
         return found
 
-    def imported(self, path: str, item: Import) -> Values:
-        return self._guarded(path, ("i", path, item.at), lambda: self.import_values(path, item))
-
     def import_values(self, path: str, item: Import) -> Values:
         if item.name == "*":
             return UNKNOWN

@@ -307,7 +307,7 @@ class TypedEvaluator(FunctionRules):
     def constructor_call(self, cls: Class, path: str, call: int) -> Values:
         return self.choose_constructor(cls, path, self.table(path).facts.exprs[call])
 
-    # -- overloads
+    # -- rules and guesses
 
     def rule(self, path: str, expr: Expr, values: Values) -> Rule:
         if expr.op is Op.CALL and expr.base >= 0 and self.table(path).facts.exprs[expr.base].op in (Op.THIS, Op.SUPER):

@@ -54,7 +54,7 @@ class FunctionRules(TypeRules):
         super().forget()
         self._sites.clear()
 
-    # -- expressions
+    # -- constructors
 
     def constructed(self, value: Value, path: str, expr: Expr) -> Values:
         """What `new` on a type runs; a type parameter may stand for anything."""
@@ -66,8 +66,6 @@ class FunctionRules(TypeRules):
         if expr.base >= 0:
             return self.value(path, expr.base)
         return self.type_classes(path, expr.scope, expr.type) if expr.type is not None else UNKNOWN
-
-    # -- calls
 
     def is_method(self, definition: Definition) -> bool:
         return definition.kind in CALLABLE_KINDS and definition.kind is not NodeKind.CONSTRUCTOR

@@ -34,7 +34,7 @@ class TypeRules(Evaluator):
     closed_bases: Mapping[str, frozenset[str]] = {}  # library supertypes whose members are all known
     primitives: frozenset[str] = frozenset()
 
-    # -- names
+    # -- variables
 
     def variable_type(self, path: str, index: int) -> Values:
         """A field's or property's type: declared, else that of its initial value."""
@@ -376,7 +376,7 @@ class TypeRules(Evaluator):
                     return True
         return False
 
-    # -- the library
+    # -- items
 
     def element(self, base: Value) -> Values:
         """One item of an array or of something iterable."""
