@@ -321,7 +321,7 @@ class Evaluator:
         before = [place for place in inside if place[0] < at]
         for start in range(len(before) - 1, -1, -1):
             _, kind, index = before[start]
-            if kind != 0 or not assigns[index].conditional:
+            if kind != 0 or not assigns[index].conditional or at < assigns[index].block:
                 return before[start:]
         return before or inside
 

@@ -13,6 +13,7 @@ from ctxsearch.graph.resolve.values import EXTERNAL, UNKNOWN, Class, Ext, Func, 
 _WIDE = 1000  # definitions of one name: what is too many is decided where one is needed
 _SCALARS = frozenset({"int", "float", "string", "bool"})
 _ENUM_MAKERS = frozenset({"from", "tryFrom"})
+_SUFFIXES = (".php", ".phtml", ".inc")
 _MIN_GUESS = 4  # shorter names are unique by accident
 
 
@@ -94,8 +95,8 @@ class PhpEvaluator(Evaluator):
         return (code[0],) if len(code) == 1 else EXTERNAL
 
     def _is_test(self, path: str) -> bool:
-        self.world.record("name", path, MODULE_STARS)
-        return bool(self.table(path).facts.flags & NodeFlag.TEST)
+        self.record_name(path, MODULE_STARS)
+        return bool(int(self.table(path).facts.flags) & int(NodeFlag.TEST))
 
     # -- this, parents, types
 
@@ -259,8 +260,12 @@ class PhpEvaluator(Evaluator):
         return self.class_named(path, item.module) if not item.kind else EXTERNAL
 
     def module_name(self, path: str) -> str:
-        """The namespace; a file without one adds nothing to the names of what it defines."""
-        return self.table(path).facts.package
+        return self.table(path).facts.package or path
+
+    def qualified(self, module: str, definition: Definition) -> str:
+        """Namespace and name; a file without a namespace adds nothing."""
+        named = not module.endswith(_SUFFIXES)
+        return f"{module}.{definition.qualified_name}" if named else definition.qualified_name
 
 
 def _takes(definition: Definition, exprs: tuple[Expr, ...], call: Expr) -> bool:

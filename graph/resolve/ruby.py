@@ -17,6 +17,7 @@ from ctxsearch.graph.resolve.tables import CLASS_LIKE
 from ctxsearch.graph.resolve.values import EXTERNAL, UNKNOWN, Class, Ext, Func, Inst, Module, Value, Values
 
 _WIDE = 100_000  # openings and ancestors: as many as there are
+_TEST = int(NodeFlag.TEST)
 _MIN_GUESS = 4  # shorter names are unique by accident
 _METHODS = frozenset({NodeKind.METHOD, NodeKind.CONSTRUCTOR})
 
@@ -51,6 +52,9 @@ class RubyEvaluator(Evaluator):
 
     def _top_level(self, path: str, name: str, *, near: bool) -> Values:
         """A method defined outside every class: this file's, else the only one that this file can see."""
+        return self._guarded(path, ("top", path, name, near), lambda: self._find_top_level(path, name, near=near))
+
+    def _find_top_level(self, path: str, name: str, *, near: bool) -> Values:
         found = [
             (place, index)
             for place, index in self.world.named(self.language, name)
@@ -59,10 +63,9 @@ class RubyEvaluator(Evaluator):
         own = [item for item in found if item[0] == path]
         if own or near:
             return tuple(Func(*item) for item in own[-1:])
-        seen = [item for item in found if self._sees(path, item[0])]
-        if len(seen) > 1:
-            required = self._required(path)
-            seen = [item for item in seen if item[0] in required]
+        seen = [item for item in found if self.definition(*item).block < 0]  # in a block: a test group's own
+        required = self._required(path) if any(self._is_test(place) for place, _ in seen) or len(seen) > 1 else set()
+        seen = [item for item in seen if item[0] in required] or [item for item in seen if not self._is_test(item[0])]
         return (Func(*seen[0]),) if len(seen) == 1 else UNKNOWN
 
     def _required(self, path: str) -> set[str]:
@@ -76,8 +79,8 @@ class RubyEvaluator(Evaluator):
         }
 
     def _is_test(self, path: str) -> bool:
-        self.world.record("name", path, MODULE_STARS)
-        return bool(self.table(path).facts.flags & NodeFlag.TEST)
+        self.record_name(path, MODULE_STARS)
+        return bool(int(self.table(path).facts.flags) & _TEST)
 
     def _sees(self, path: str, other: str) -> bool:
         """What a test defines is there for tests only."""
@@ -140,45 +143,57 @@ class RubyEvaluator(Evaluator):
 
     def _defined_as(self, path: str, full: str) -> tuple[str, int] | None:
         """The definition of a full name that counts for a file: a class's main opening, or a constant's value."""
+        found = self._guarded(path, ("as", path, full), lambda: self._find_defined(path, full))
+        return (found[0].path, found[0].index) if found and isinstance(found[0], Class) else None
+
+    def _find_defined(self, path: str, full: str) -> Values:
         openings = self._openings(path, full)
         if openings:
-            return openings[0].path, openings[0].index
+            return (openings[0],)
         owner, _, name = full.rpartition(".")
         if owner:
-            for opening in self._openings(path, owner):
-                self.touch(opening.path, opening.index)
-                places = self.table(opening.path).defs.get(opening.index, {}).get(name, ())
-                for index in places:
-                    if self.table(opening.path).facts.definitions[index].kind is NodeKind.VARIABLE:
-                        return opening.path, index
-            return None
+            return self._constant_of(path, owner, name)
         values = [
             (place, index)
             for place, index in self.world.named(self.language, name)
             if self.table(place).facts.definitions[index].kind is NodeKind.VARIABLE and self._sees(path, place)
         ]
         own = [item for item in values if item[0] == path]
-        return own[0] if own else values[0] if len(values) == 1 else None
+        chosen = own[0] if own else values[0] if len(values) == 1 else None
+        return (Class(*chosen),) if chosen is not None else UNKNOWN
+
+    def _constant_of(self, path: str, owner: str, name: str) -> Values:
+        for opening in self._openings(path, owner):
+            self.touch(opening.path, opening.index)
+            table = self.table(opening.path)
+            for index in table.defs.get(opening.index, {}).get(name, ()):
+                if table.facts.definitions[index].kind is NodeKind.VARIABLE:
+                    return (Class(opening.path, index),)
+        return UNKNOWN
 
     def _openings(self, path: str, full: str) -> list[Class]:
         """All openings of a class that a file can see; the first is this file's own, else the one that says most."""
-        found = self._guarded("", ("open", full), lambda: self._all_openings(full), _WIDE)
-        seen = [item for item in found if isinstance(item, Class) and self._sees(path, item.path)]
-        if len(seen) < 2:
-            return seen
-        return sorted(seen, key=lambda item: (item.path != path, self._is_test(item.path)))
+        tests = self._is_test(path)
+        found = self._guarded("", ("open", full, tests), lambda: self._all_openings(full, tests=tests), _WIDE)
+        seen = [item for item in found if isinstance(item, Class)]
+        if len(seen) > 1 and seen[0].path != path:
+            seen.sort(key=lambda item: item.path != path)
+        return seen
 
-    def _all_openings(self, full: str) -> Values:
+    def _all_openings(self, full: str, *, tests: bool) -> Values:
         name = full.rpartition(".")[2]
-        found: list[tuple[bool, int, Class]] = []
+        found: list[tuple[bool, bool, int, Class]] = []
         for place, index in self.world.named(self.language, name):
             definition = self.table(place).facts.definitions[index]
-            if definition.kind in CLASS_LIKE and definition.qualified_name == full:
+            if definition.kind not in CLASS_LIKE or definition.qualified_name != full:
+                continue
+            in_test = self._is_test(place)
+            if tests or not in_test:
                 self.touch(place, index)
                 size = len(self.table(place).children.get(index, ()))
-                found.append((not definition.bases, -size, Class(place, index)))
-        ordered = sorted(found, key=lambda item: (item[0], item[1], item[2].path, item[2].index))
-        return tuple(item for _, _, item in ordered)
+                found.append((in_test, not definition.bases, -size, Class(place, index)))
+        ordered = sorted(found, key=lambda item: (*item[:3], item[3].path, item[3].index))
+        return tuple(item for _, _, _, item in ordered)
 
     def type_classes(self, path: str, scope: int, declared: Type) -> Values:
         if declared.name in ("self", ""):
@@ -258,6 +273,10 @@ class RubyEvaluator(Evaluator):
 
     def class_member(self, path: str, index: int, name: str, seen_as: Inst | Class | None = None) -> Values:
         this = seen_as if seen_as is not None else Inst(path, index)
+        key = ("cm", path, index, name, isinstance(this, Class))
+        return self._guarded(path, key, lambda: self._find_member(path, index, name, this))
+
+    def _find_member(self, path: str, index: int, name: str, this: Inst | Class) -> Values:
         if name[:1].isupper() and isinstance(this, Class):
             found = self._within(path, (path, index), name, inherited=True)
             if found is not None:
@@ -423,14 +442,20 @@ class RubyEvaluator(Evaluator):
         static = bool(self.definition(*method).flags & NodeFlag.STATIC)
         if static != isinstance(receiver, Class):
             return False
-        if self._is_module(receiver):
-            return True
         owner = self.definition(*method).parent
+        if self._is_module(receiver):
+            return not self._extends_itself(method[0], owner)
         own = self.definition(receiver.path, receiver.index).qualified_name
         return any(
             isinstance(item, Class) and self.definition(item.path, item.index).qualified_name == own
             for item in self.ancestry(method[0], owner)
         )
+
+    def _extends_itself(self, path: str, owner: int) -> bool:
+        """A module whose methods are called on itself is a tool box, hardly a part of somebody's self."""
+        self.touch(path, owner)
+        imports = self.table(path).facts.imports
+        return any(item.scope == owner and item.module == "self" and item.kind == "extend" for item in imports)
 
     def _fits(self, path: str, method: tuple[str, int], expr: Expr) -> bool:
         definition = self.definition(*method)

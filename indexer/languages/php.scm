@@ -41,7 +41,7 @@
 (foreach_statement) @foreach
 (catch_clause) @catch
 (static_variable_declaration) @static
-(if_statement condition: (parenthesized_expression (binary_expression)) @test)
+(if_statement condition: (parenthesized_expression (binary_expression) @test))
 
 ; Code
 (function_call_expression) @call

@@ -249,6 +249,10 @@ class RubyExtractor(Extractor):
     def complete(self, draft: Draft) -> None:
         node = draft.node
         kind = node.type
+        self._leave(node.start_byte)
+        around = self.drafts[draft.parent].node.start_byte if draft.parent >= 0 else -1
+        if self._branches and self._branches[-1][0] > around:
+            draft.block = self._branches[-1][1]
         if kind in ("class", "module"):
             self._complete_class(draft, node)
         elif kind == "assignment":
@@ -547,6 +551,8 @@ class RubyExtractor(Extractor):
             text = self.text(node)
             if text in self._locals.get(self.scope, ()):
                 return self.add(node, Op.NAME, text)
+            if text == "module_function" and self.scope >= 0:
+                self._mixin(node, "self", "extend")
             return self._implicit(node, text)
         if kind == "call":
             return self._call(node)
