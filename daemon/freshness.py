@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -150,6 +150,8 @@ def store_freshness(
     ranges = NodeRanges.of(_ranges(snapshot, nodes))
     histories = history.nodes(ranges)
     facts = NodeFacts.of(history, ranges.paths, histories)
+    blank = np.array([not filled for filled in _has_lines(snapshot, ranges.paths)], np.bool_)
+    facts = replace(facts, sources=np.where(blank, Source.NONE, facts.sources).astype(np.uint8))
     edges = _edges_between(snapshot, nodes)
     if store is not None and git is not None:
         facts = with_confirmed_signatures(git, store, history, nodes, ranges, facts, edges)
@@ -201,6 +203,12 @@ def _ranges(snapshot: Snapshot, nodes: Sequence[CodeNode]) -> list[tuple[str, in
             lines = (snapshot.text(path) or "").split("\n")
         rows.append((path, node.start_line, node.end_line, *signature_lines(node, lines)))
     return rows
+
+
+def _has_lines(snapshot: Snapshot, paths: Sequence[str]) -> list[bool]:
+    """Per node, whether its file has any line: one without has no history, which must not pass for old age."""
+    filled = {record.path: record.size > 0 for record in snapshot.files()}
+    return [filled.get(path, False) for path in paths]
 
 
 def signature_lines(node: CodeNode, lines: Sequence[str]) -> tuple[int, int]:

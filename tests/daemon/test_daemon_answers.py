@@ -215,6 +215,7 @@ def test_status_counts_what_is_indexed_and_what_is_not(served: Served) -> None:
     assert status.nodes > 10
     assert status.embedded_nodes > 10
     assert {part.name for part in status.sizes} >= {"catalog", "text", "vectors"}
+    assert {item.name for item in status.freshness} == {"fresh", "acceptable"}  # an empty file is not stale
 
 
 def test_a_dry_run_adds_nothing(served: Served) -> None:
