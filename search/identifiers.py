@@ -47,6 +47,107 @@ def _fold(text: str) -> str:
     return "".join(char for char in decomposed if not unicodedata.combining(char))
 
 
+_ENDINGS = (
+    *("ization", "izations", "ations", "ation", "ings", "ing", "ers", "ies", "ied", "ed", "er", "es", "s", "e", "y"),
+)
+_MIN_STEM = 3
+
+
+def stem(word: str) -> str:
+    """A word without its English ending: `serialization`, `serializer` and `serialize` share one stem.
+
+    Light on purpose: it never looks inside a word, and a short word stays as it is.
+    """
+    known = _stems.get(word)
+    if known is None:
+        known = word
+        for ending in _ENDINGS:
+            if word.endswith(ending) and len(word) - len(ending) >= _MIN_STEM:
+                known = word[: -len(ending)]
+                break
+        if len(_stems) >= _CACHE_LIMIT:
+            _stems.clear()
+        _stems[word] = known
+    return known
+
+
+_stems: dict[str, str] = {}
+
+# Words of a question that say nothing about what is looked for.
+_QUESTION = frozenset(
+    [
+        "how",
+        "what",
+        "where",
+        "when",
+        "which",
+        "why",
+        "who",
+        "does",
+        "do",
+        "did",
+        "is",
+        "are",
+        "was",
+        "were",
+        "be",
+        "been",
+        "the",
+        "a",
+        "an",
+        "of",
+        "to",
+        "in",
+        "and",
+        "or",
+        "for",
+        "with",
+        "by",
+        "on",
+        "from",
+        "that",
+        "this",
+        "these",
+        "those",
+        "it",
+        "its",
+        "into",
+        "as",
+        "at",
+        "via",
+        "using",
+        "used",
+        "use",
+        "uses",
+        "between",
+        "can",
+        "could",
+        "should",
+        "would",
+        "there",
+        "here",
+        "if",
+        "handled",
+        "handle",
+        "handles",
+        "implementation",
+        "implements",
+        "implement",
+        "implemented",
+        "works",
+        "work",
+        "working",
+    ]
+)
+
+
+def content_words(text: str) -> list[str]:
+    """The words of a query that say what is looked for, as stems; all of them when nothing else is there."""
+    found = words(text)
+    telling = [word for word in found if word not in _QUESTION]
+    return [stem(word) for word in telling or found]
+
+
 def words(text: str) -> list[str]:
     """All lower-case parts of all identifiers in a text, in order, with repeats."""
     found: list[str] = []

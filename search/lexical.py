@@ -8,6 +8,7 @@ names.
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,21 +18,30 @@ from typing import Any, Final
 
 import tantivy
 
-from ctxsearch.graph.model import NodeDocument, NodeId, NodeKind
-from ctxsearch.search.documents import NodeText, node_texts
+from ctxsearch.graph.model import CodeNode, NodeDocument, NodeId, NodeKind, module_node_id
+from ctxsearch.search.documents import MAX_FILE_CHARS, NodeText, node_texts
 from ctxsearch.search.errors import IndexCorrupt
 from ctxsearch.search.fuzzy import allowed_edits
-from ctxsearch.search.identifiers import IDENTIFIER, split_identifier, whole_form, words
+from ctxsearch.search.identifiers import (
+    IDENTIFIER,
+    MAX_WORD,
+    content_words,
+    split_identifier,
+    stem,
+    whole_form,
+    words,
+)
 from ctxsearch.search.ports import Hit, Selection
 from ctxsearch.search.scope import Scope, dotted, package_ancestors, path_regex
-from ctxsearch.search.steps import DEMOTED_FLAGS, asks_for_demoted
+from ctxsearch.search.steps import DEMOTED_FLAGS, asks_for_demoted, file_stem
 
-FORMAT: Final = "text-1"  # names the schema; another schema lives in another directory and is built anew
+FORMAT: Final = "text-2"  # names the schema; another schema lives in another directory and is built anew
 _META: Final = "generation"
 _WRITER_HEAP: Final = 64_000_000
 _KIND_SHIFT: Final = 32
 _DEMOTED: Final = int(DEMOTED_FLAGS)
-_EXACT_BONUS: Final = 1_000.0  # more than any sum of field scores: an exact symbol is on top in every repository
+_EXACT_BONUS: Final = 1_000.0  # factor that no other match can make up: an exact symbol is on top everywhere
+_FIELD_SCALE: Final = 3.0  # brings BM25 of the file's fields to about 0..1 per word
 _FUZZY_FIELDS: Final = {"symbol": 1.0, "name": 0.25}  # a near name beats a name with a near part
 _QUALIFIED_TAIL: Final = 4  # `c.d`, `b.c.d`: how many trailing parts of a qualified name can be typed exactly
 
@@ -51,6 +61,14 @@ class LexicalPolicy:
             "body": 1.0,
         }
     )
+    # A file's own evidence, shared by its nodes: a query about a subject names the file's words, not one function's.
+    file_coverage: float = 1.4  # share of the query's words, by rarity, that the file contains
+    file_match: float = 0.5  # how well the file's names, path and words match
+    node_match: float = 1.5  # how well the node itself matches
+    file_fields: Mapping[str, float] = field(
+        default_factory=lambda: {"file_stem": 6.0}  # names and body of the whole file gained nothing here
+    )
+    files: int = 150  # how many files take part
     whole_identifier: float = 2.0  # a whole identifier beats its parts
     exact_symbol: bool = True  # a query that is a symbol puts that symbol first
     demotion: float = 0.6  # factor on tests, generated and vendored code; 1 switches it off
@@ -159,6 +177,8 @@ class TantivyReader:
         self._policy = policy
         self._filters: OrderedDict[Scope, list[tuple[Any, Any]]] = OrderedDict()
         self.generation = _generation(searcher, schema)
+        self._is_file = tantivy.Query.const_score_query(self._term("kind", int(NodeKind.MODULE)), 0.0)
+        self._file_count = int(searcher.search(self._is_file, 1, count=True).count or 0)
 
     def count(self) -> int:
         """Nodes that can be found."""
@@ -171,18 +191,63 @@ class TantivyReader:
         if wanted is None:
             return []
         demote = not asks_for_demoted(text, selection.scope.paths)
-        exact = self._exact(text, wanted, selection, limit, demote=demote)
+        files = self._files(text, selection.scope)
+        exact = self._exact(text, wanted, selection, limit, files, demote=demote)
         fetch = limit * self._policy.oversampling
         query = self._within(wanted, selection.scope)
         while True:
             addresses, scores = self._fetch(query, fetch)
-            found = self._rescored(addresses, scores, selection, demote=demote)
+            found = self._file_nodes(files, selection, demote=demote)
+            found.update(self._rescored(addresses, scores, files, selection, demote=demote))
             found.update(exact)
             if len(found) >= limit or len(addresses) < fetch:
                 ranked = sorted(found.items(), key=lambda item: (-item[1], item[0]))
                 return [Hit(node_id, score) for node_id, score in ranked[:limit]]
             # Most of what was fetched is below the freshness floor: look deeper, all the way if need be.
             fetch *= 8
+
+    def _files(self, text: str, scope: Scope) -> dict[int, tuple[float, int]]:
+        """The files that the query is about: id of the file's node -> its evidence (0 to about 2), its traits."""
+        terms = list(dict.fromkeys(content_words(text)))[: self._policy.max_terms]
+        rarity = {word: self._rarity(word) for word in terms}
+        total = sum(rarity.values())
+        if not total:
+            return {}
+        cover, match = self._policy.file_coverage / total, self._policy.file_match / total
+        clauses = []
+        for word, weight in rarity.items():
+            contained = self._term("file_words", word)
+            clauses.append((tantivy.Occur.Should, tantivy.Query.const_score_query(contained, weight * cover)))
+            clauses += [
+                (tantivy.Occur.Should, _boosted(self._term(name, word), boost * match / _FIELD_SCALE))
+                for name, boost in self._policy.file_fields.items()
+            ]
+        files = Scope(paths=scope.paths, languages=scope.languages, exclude_paths=scope.exclude_paths)
+        query = tantivy.Query.boolean_query(
+            [(tantivy.Occur.Must, self._is_file), (tantivy.Occur.Must, tantivy.Query.boolean_query(clauses))]
+        )
+        addresses, scores = self._fetch(self._within(query, files), self._policy.files)
+        ids = self._searcher.fast_field_values("id", addresses)
+        traits = self._searcher.fast_field_values("traits", addresses)
+        return {number: (score, trait) for number, score, trait in zip(ids, scores, traits, strict=True)}
+
+    def _rarity(self, word: str) -> float:
+        """How much a word tells files apart; 0 when no file has it."""
+        count = int(self._searcher.doc_freq("file_words", word))
+        return math.log(1.0 + (self._file_count - count + 0.5) / (count + 0.5)) if count else 0.0
+
+    def _file_nodes(
+        self, files: Mapping[int, tuple[float, int]], selection: Selection, *, demote: bool
+    ) -> dict[NodeId, float]:
+        """The files themselves, for those none of whose nodes matches by itself."""
+        if not selection.scope.accepts_kind(NodeKind.MODULE):
+            return {}
+        found = {}
+        for number, (evidence, trait) in files.items():
+            node_id = NodeId(f"{number:016x}")
+            if node_id not in selection.denied:
+                found[node_id] = evidence * (self._policy.demotion if demote and trait & _DEMOTED else 1.0)
+        return found
 
     def fuzzy(self, text: str, selection: Selection, limit: int) -> list[Hit]:
         """Nearest names first; the score is 1 for the same name and falls with every edit."""
@@ -219,10 +284,12 @@ class TantivyReader:
 
     def _terms(self, text: str) -> dict[str, float]:
         """The words to look for and how much each counts: parts, whole identifiers, the words joined."""
-        terms: dict[str, float] = dict.fromkeys(words(text), 1.0)
+        terms: dict[str, float] = dict.fromkeys(content_words(text), 1.0)
         whole = [whole_form(one) for one in IDENTIFIER.findall(text) if len(split_identifier(one)) > 1]
         if 1 < len(terms) <= 4 and not whole:
-            whole = ["".join(terms)]  # `get http response` is how getHTTPResponse is said
+            whole = [
+                "".join(dict.fromkeys(words(text)))[:MAX_WORD]
+            ]  # `get http response` is how getHTTPResponse is said
         for form in whole:
             terms[form] = self._policy.whole_identifier
         if len(terms) <= self._policy.max_terms:
@@ -257,28 +324,48 @@ class TantivyReader:
         hits = self._searcher.search(query, limit, count=False).hits
         return [address for _, address in hits], [score for score, _ in hits]
 
-    def _exact(self, text: str, wanted: Any, selection: Selection, limit: int, *, demote: bool) -> dict[NodeId, float]:
+    def _exact(
+        self,
+        text: str,
+        wanted: Any,
+        selection: Selection,
+        limit: int,
+        files: Mapping[int, tuple[float, int]],
+        *,
+        demote: bool,
+    ) -> dict[NodeId, float]:
         """Nodes whose (qualified) name is what was typed, above everything else."""
         symbol = _symbol_form(text) if self._policy.exact_symbol else ""
         if not symbol:
             return {}
-        named = tantivy.Query.const_score_query(self._term("symbol", symbol), _EXACT_BONUS)
+        named = tantivy.Query.const_score_query(self._term("symbol", symbol), 0.0)
         query = tantivy.Query.boolean_query([(tantivy.Occur.Must, named), (tantivy.Occur.Should, wanted)])
         addresses, scores = self._fetch(self._within(query, selection.scope), limit)
-        return self._rescored(addresses, scores, selection, demote=demote)
+        found = self._rescored(addresses, scores, files, selection, demote=demote)
+        return {node_id: score * _EXACT_BONUS for node_id, score in found.items()}
 
     def _rescored(
-        self, addresses: list[Any], scores: list[float], selection: Selection, *, demote: bool
+        self,
+        addresses: list[Any],
+        scores: list[float],
+        files: Mapping[int, tuple[float, int]],
+        selection: Selection,
+        *,
+        demote: bool,
     ) -> dict[NodeId, float]:
-        """What may be returned, with its score after demotion."""
+        """What may be returned: its own match relative to the best, its file's evidence, then demotion."""
         ids = self._searcher.fast_field_values("id", addresses)
         traits = self._searcher.fast_field_values("traits", addresses)
+        owners = self._searcher.fast_field_values("file_id", addresses)
         factor = self._policy.demotion if demote else 1.0
+        share = self._policy.node_match / max(scores, default=1.0) if max(scores, default=0.0) > 0 else 0.0
         denied = selection.denied
+        nowhere = (0.0, 0)
         found: dict[NodeId, float] = {}
-        for number, trait, score in zip(ids, traits, scores, strict=True):
+        for number, trait, owner, own in zip(ids, traits, owners, scores, strict=True):
             node_id = NodeId(f"{number:016x}")
             if node_id not in denied:
+                score = own * share + files.get(owner, nowhere)[0]
                 if trait & _DEMOTED:
                     score *= factor
                 if trait >> _KIND_SHIFT == NodeKind.EXTERNAL:
@@ -318,12 +405,14 @@ def open_full_text(directory: Path) -> TantivyIndex:
 
 def _schema() -> Any:
     builder = tantivy.SchemaBuilder()
-    for name in ("name", "qualified", "signature", "doc", "path", "body"):
+    for name in ("name", "qualified", "signature", "doc", "path", "body", "file_names", "file_stem"):
         builder.add_text_field(name, tokenizer_name="whitespace", index_option="freq")
     for name in ("symbol", "owner", "file", "language", "package", "meta"):
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
+    builder.add_text_field("file_words", tokenizer_name="whitespace", index_option="basic")
     builder.add_text_field("title", tokenizer_name="raw", index_option="basic", stored=True)
     builder.add_unsigned_field("id", fast=True, indexed=True)
+    builder.add_unsigned_field("file_id", fast=True)  # the node of the file it stands in
     builder.add_unsigned_field("traits", fast=True)
     builder.add_unsigned_field("kind", indexed=True)
     builder.add_unsigned_field("generation", stored=True)
@@ -342,7 +431,9 @@ class _Expansions(dict[str, str]):
 
     def __missing__(self, identifier: str) -> str:
         parts = split_identifier(identifier)
-        text = " ".join((*parts, whole_form(identifier))) if len(parts) > 1 else " ".join(parts)
+        text = " ".join(map(stem, parts))
+        if len(parts) > 1:
+            text = f"{text} {whole_form(identifier)}"
         if len(self) >= 400_000:
             self.clear()
         self[identifier] = text
@@ -358,7 +449,23 @@ def _indexed(text: str) -> str:
 
 def _add(writer: Any, owner: str, documents: Sequence[NodeDocument]) -> None:
     for text in node_texts(documents):
-        writer.add_document(_document(owner, text))
+        document = _document(owner, text)
+        if _is_file_node(text.document.node):
+            _add_file_fields(document, text.document, documents)
+        writer.add_document(document)
+
+
+def _is_file_node(node: CodeNode) -> bool:
+    return node.kind is NodeKind.MODULE and node.id == module_node_id(node.path)
+
+
+def _add_file_fields(document: Any, file: NodeDocument, documents: Sequence[NodeDocument]) -> None:
+    """What a file says as a whole: every word once, the names it defines, its own name."""
+    text = file.body[:MAX_FILE_CHARS]
+    words_once = {word for found in set(IDENTIFIER.findall(text)) for word in _expansions[found].split()}
+    document.add_text("file_words", " ".join(sorted(words_once)))
+    document.add_text("file_names", " ".join(_expansions[one.node.name] for one in documents if one.node.name))
+    document.add_text("file_stem", _indexed(file_stem(file.node.path)))
 
 
 def _document(owner: str, text: NodeText) -> Any:
@@ -378,6 +485,7 @@ def _document(owner: str, text: NodeText) -> Any:
         package=list(map(_storable, package_ancestors(node.qualified_name))),
     )
     document.add_unsigned("id", int(node.id, 16))
+    document.add_unsigned("file_id", int(module_node_id(node.path), 16) if node.path else 0)
     document.add_unsigned("traits", int(node.flags) | int(node.kind) << _KIND_SHIFT)
     document.add_unsigned("kind", int(node.kind))
     return document

@@ -18,6 +18,7 @@ import numpy as np
 
 from ctxsearch.graph.freshness import Freshness
 from ctxsearch.graph.model import CodeNode, NodeId
+from ctxsearch.search.coherence import cohere
 from ctxsearch.search.errors import FailedPrecondition, NotFound, SearchError, Unavailable
 from ctxsearch.search.expansion import SEEDS, expand, expansion_order
 from ctxsearch.search.ports import (
@@ -140,7 +141,7 @@ class ContextSearchService:
             self._expand(run)
         self._check_answerable(run)
         with run.timed("fusion"):
-            fused = fuse(run.lists.values(), query.signal_weights())
+            fused = self._fused(run)
             accepted = self._accepted(run, fused.values())
             ranked = order(accepted, self._placing(run), query.min_score, query.k)
         with run.timed("content"):
@@ -323,7 +324,7 @@ class ContextSearchService:
 
     def _seeds(self, run: _Run) -> list[_Key]:
         """The top of the fused text signals that the graph knows, before any penalty."""
-        fused = fuse(run.lists.values(), run.query.signal_weights())
+        fused = self._fused(run)
         known = [one for one in fused.values() if run.node(one.key) is not None]
         return [one.fused.key for one in order(known, self._placing(run, penalise=False), 0.0, SEEDS)]
 
@@ -342,6 +343,19 @@ class ContextSearchService:
         return accepts
 
     # Ordering
+
+    def _fused(self, run: _Run) -> Mapping[_Key, Fused[_Key]]:
+        """The signals' votes, added per node and, where the policy says so, per file."""
+        weights = run.query.signal_weights()
+        fused = fuse(run.lists.values(), weights)
+        if not self._policy.file_coherence:
+            return fused
+
+        def file_of(key: _Key) -> tuple[int, str] | None:
+            node = run.node(key)
+            return (key.corpus, node.path) if node is not None and node.path else None
+
+        return cohere(fused, run.lists.values(), weights, file_of)
 
     def _check_answerable(self, run: _Run) -> None:
         if run.lists or not run.reports:

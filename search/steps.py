@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from ctxsearch.graph.model import CodeNode, NodeFlag, NodeId
-from ctxsearch.search.identifiers import words
+from ctxsearch.search.identifiers import content_words, stem, words
 from ctxsearch.search.ports import Hit
 from ctxsearch.search.query import SearchQuery, Signal
 
@@ -24,6 +24,12 @@ _ASKS_FOR_DEMOTED: Final = frozenset(
 def asks_for_demoted(text: str, paths: tuple[str, ...]) -> bool:
     """Whether tests, generated or vendored code are what is looked for, by the query's words or its scope."""
     return any(word in _ASKS_FOR_DEMOTED for part in (text, *paths) for word in words(part))
+
+
+def file_stem(path: str) -> str:
+    """A file's name without its directory and its last suffix."""
+    name = path.rsplit("/", 1)[-1]
+    return name.rpartition(".")[0] or name
 
 
 class RankingStep(Protocol):
@@ -48,7 +54,7 @@ class RankingStep(Protocol):
 class SemanticDemotion:
     """Tests, generated and vendored code are near in meaning to what they test or copy: rank them below it."""
 
-    factor: float = 0.85
+    factor: float = 0.6
     name: str = "semantic_demotion"
     signal: Signal = Signal.SEMANTIC
 
@@ -63,7 +69,103 @@ class SemanticDemotion:
         return self.factor if node is not None and node.flags & DEMOTED_FLAGS else 1.0
 
 
-DEFAULT_STEPS: Final[tuple[RankingStep, ...]] = (SemanticDemotion(),)
+@dataclass(frozen=True, slots=True)
+class PathMatch:
+    """A file named after what is asked for is where it lives: its nodes gain, by how much of the name is asked for."""
+
+    signal: Signal
+    stem_weight: float = 0.8  # the file's name is wholly made of words of the query
+    directory_weight: float = 0.16  # all words of the query are names of directories around it
+    data_penalty: float = 1.5  # data and prose tell about the code; what was asked for is the code
+    depth_penalty: float = 0.04  # per directory: what is general lies near the root
+    name: str = "path_match"
+
+    def __call__(self, hits: list[Hit], query: SearchQuery, node: Callable[[NodeId], CodeNode | None], /) -> list[Hit]:
+        """Scores relative to the best one, plus what the path says."""
+        best = max((hit.score for hit in hits if hit.score < EXACT_SCORE), default=0.0)
+        asked = frozenset(content_words(query.text))
+        if not asked or best <= 0:
+            return hits
+        known: dict[str, float] = {}
+        scored = [Hit(hit.id, hit.score + self._gain(node(hit.id), asked, known)) for hit in hits]
+        return sorted(scored, key=lambda hit: (-hit.score, hit.id))
+
+    def _gain(self, node: CodeNode | None, asked: frozenset[str], known: dict[str, float]) -> float:
+        if node is None or not node.path:
+            return 0.0
+        gain = known.get(node.path)
+        if gain is None:
+            gain = known[node.path] = self._path_gain(node.path, asked)
+        return gain
+
+    def _path_gain(self, path: str, asked: frozenset[str]) -> float:
+        *directories, _ = path.split("/")
+        own = {stem(word) for word in words(file_stem(path))}
+        around = {stem(word) for name in directories for word in words(name)}
+        gain = self.stem_weight * len(own & asked) / len(own) if own else 0.0
+        gain += self.directory_weight * len(around & asked) / len(asked)
+        gain -= self.depth_penalty * len(directories)
+        return gain - (self.data_penalty if path.endswith(DATA_SUFFIXES) else 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """The next node of a file already shown gives way to other files: a page shows places, not one file's lines."""
+
+    signal: Signal
+    step: float = 1.5  # what each earlier node of the same file costs, in scores relative to the best
+    name: str = "spread"
+
+    def __call__(self, hits: list[Hit], query: SearchQuery, node: Callable[[NodeId], CodeNode | None], /) -> list[Hit]:  # noqa: ARG002
+        """Exact symbols stay together."""
+        shown: dict[str, int] = {}
+        spread = []
+        for hit in hits:
+            found = node(hit.id)
+            path = found.path if found is not None else ""
+            before = shown.get(path, 0) if path and hit.score < EXACT_SCORE else 0
+            shown[path] = shown.get(path, 0) + 1
+            spread.append(Hit(hit.id, hit.score - self.step * before))
+        return sorted(spread, key=lambda hit: (-hit.score, hit.id))
+
+
+@dataclass(frozen=True, slots=True)
+class SemanticCoherence:
+    """Several near nodes of one file say more than one: each gains by what its file's best nodes score together."""
+
+    weight: float = 0.5
+    fading: float = 0.5  # each further node of the file counts this much of the one before
+    name: str = "semantic_coherence"
+    signal: Signal = Signal.SEMANTIC
+
+    def __call__(self, hits: list[Hit], query: SearchQuery, node: Callable[[NodeId], CodeNode | None], /) -> list[Hit]:  # noqa: ARG002
+        """Cosine plus the file's share."""
+        together: dict[str, float] = {}
+        fade: dict[str, float] = {}
+        paths = []
+        for hit in hits:
+            found = node(hit.id)
+            path = found.path if found is not None else ""
+            paths.append(path)
+            together[path] = together.get(path, 0.0) + hit.score * fade.get(path, 1.0)
+            fade[path] = fade.get(path, 1.0) * self.fading
+        scored = [Hit(hit.id, hit.score + self.weight * together[path]) for hit, path in zip(hits, paths, strict=True)]
+        return sorted(scored, key=lambda hit: (-hit.score, hit.id))
+
+
+EXACT_SCORE: Final = 100.0  # no match but an exact symbol reaches it
+DATA_SUFFIXES: Final = (
+    *(".json", ".md", ".yml", ".yaml", ".toml", ".txt", ".cfg", ".tt", ".lock", ".rst", ".csv", ".xml", ".svg", ".ini"),
+)
+
+DEFAULT_STEPS: Final[tuple[RankingStep, ...]] = (
+    PathMatch(Signal.BM25),
+    Spread(Signal.BM25),
+    SemanticDemotion(),
+    SemanticCoherence(),
+    PathMatch(Signal.SEMANTIC, stem_weight=0.15, directory_weight=0.05, data_penalty=0.3, depth_penalty=0.01),
+    Spread(Signal.SEMANTIC, step=0.5),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +173,18 @@ class RankingPolicy:
     """Which steps are on. Weights belong to the request, field weights to the full-text index."""
 
     steps: tuple[RankingStep, ...] = DEFAULT_STEPS
+    file_coherence: bool = True  # whether text signals that agree on a file count together (coherence.py)
     freshness: bool = True  # whether the class's penalty applies; off only to measure what it does
 
     def without(self, *names: str) -> RankingPolicy:
-        """The same without some steps; `freshness` is one of the names."""
+        """The same without some steps; `freshness` and `file_coherence` are names too."""
         kept = tuple(step for step in self.steps if step.name not in names)
-        return RankingPolicy(kept, self.freshness and "freshness" not in names)
+        return RankingPolicy(
+            kept, self.file_coherence and "file_coherence" not in names, self.freshness and "freshness" not in names
+        )
 
     @property
     def names(self) -> tuple[str, ...]:
         """The steps that are on, for `explain`."""
-        return (*(step.name for step in self.steps), *(("freshness",) if self.freshness else ()))
+        switches = (("file_coherence", self.file_coherence), ("freshness", self.freshness))
+        return (*dict.fromkeys(step.name for step in self.steps), *(name for name, on in switches if on))
