@@ -113,7 +113,7 @@ def test_a_lost_index_is_built_anew(project: Project, part: str) -> None:
     again.close()
 
 
-@pytest.mark.parametrize("damaged", ["text/text-1/meta.json", "vectors/vectors-1"])
+@pytest.mark.parametrize("damaged", ["text/text-2/meta.json", "vectors/vectors-1"])
 def test_a_damaged_index_is_built_anew(project: Project, damaged: str) -> None:
     project.close()
     target = project.state / damaged

@@ -282,11 +282,11 @@ def test_penalties_are_applied_and_shown(service: ContextSearchService) -> None:
 
 def test_a_penalty_moves_a_result_below_fresher_ones(project: Project, corpus: Corpus) -> None:
     ids = [project.id_of(name) for name in ("old_backup", "save_record", "parse_amount")]
-    service = ContextSearchService(bundled_embedder())
+    service = ContextSearchService(bundled_embedder(), RankingPolicy(steps=()))
     service.publish(dataclasses.replace(corpus, full_text=Fixed(*ids)))
     query = SearchQuery(text="x", mode=Mode.KEYWORD, k=2)
     assert names(service.search(query)) == ["save_record", "parse_amount"]
-    plain = ContextSearchService(bundled_embedder(), RankingPolicy().without("freshness"))
+    plain = ContextSearchService(bundled_embedder(), RankingPolicy(steps=()).without("freshness"))
     plain.publish(dataclasses.replace(corpus, full_text=Fixed(*ids)))
     assert names(plain.search(query)) == ["old_backup", "save_record"]
     service.close()
@@ -410,7 +410,9 @@ def test_a_node_that_both_signals_find_is_hybrid_and_shows_both(service: Context
     assert (absent.rank, absent.rank_score, absent.contribution) == (0, 0.0, 0.0)
 
 
-def test_the_score_is_the_formula_of_the_contract(service: ContextSearchService) -> None:
+def test_the_score_is_the_formula_of_the_contract(corpus: Corpus) -> None:
+    service = ContextSearchService(bundled_embedder(), RankingPolicy().without("file_coherence"))
+    service.publish(corpus)
     response = service.search(SearchQuery(text="order price record", expansion=Expansion(ExpansionKind.RELATED)))
     weights = {Signal.BM25: 1.0, Signal.SEMANTIC: 0.8, Signal.GRAPH: 0.6}
     for one in response.results:
@@ -482,7 +484,10 @@ def test_explain_changes_nothing_and_tells_everything(service: ContextSearchServ
     assert explanation is not None
     assert explanation.weights == query.signal_weights()
     assert explanation.pool == 100
-    assert explanation.steps == ("semantic_demotion", "freshness")
+    assert explanation.steps == (
+        *("path_match", "spread", "semantic_demotion", "semantic_coherence"),
+        *("file_coherence", "freshness"),
+    )
     assert explanation.seeds
     assert explanation.fused >= len(told.results)
     assert set(explanation.milliseconds) == {"signals", "expansion", "fusion", "content"}

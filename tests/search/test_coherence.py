@@ -1,0 +1,55 @@
+"""File coherence: votes for different nodes of one file add up, and nothing is lost or made up."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ctxsearch.search.coherence import cohere
+from ctxsearch.search.query import Signal
+from ctxsearch.search.ranking import RankedList, fuse
+
+WEIGHTS = {Signal.BM25: 1.0, Signal.SEMANTIC: 0.8}
+
+
+def file_of(key: str) -> str | None:
+    return key.split(":", maxsplit=1)[0] or None
+
+
+def ranked(bm25: list[str], semantic: list[str]) -> dict[str, float]:
+    lists = [
+        RankedList(Signal.BM25, [(key, 1.0) for key in bm25]),
+        RankedList(Signal.SEMANTIC, [(key, 1.0) for key in semantic]),
+    ]
+    found = cohere(fuse(lists, WEIGHTS), lists, WEIGHTS, file_of)
+    return {key: one.fused for key, one in found.items()}
+
+
+def test_signals_that_agree_on_a_file_lift_it_over_one_that_a_single_signal_likes() -> None:
+    scores = ranked(["a:1", "b:1"], ["c:1", "b:2"])
+    assert max(scores, key=lambda key: scores[key]) in ("b:1", "b:2")
+
+
+def test_the_next_node_of_a_file_stands_behind_its_best() -> None:
+    scores = ranked(["a:1", "a:2"], ["a:1", "a:2"])
+    assert scores["a:1"] > scores["a:2"] > 0
+
+
+def test_a_file_first_in_both_lists_scores_one() -> None:
+    assert ranked(["a:1"], ["a:2"])["a:1"] == 1.0
+
+
+def test_one_text_signal_alone_is_left_as_it_is() -> None:
+    lists = [RankedList(Signal.BM25, [("a:1", 1.0), ("a:2", 1.0)])]
+    fused = fuse(lists, WEIGHTS)
+    assert cohere(fused, lists, WEIGHTS, file_of) == fused
+
+
+keys = st.lists(st.tuples(st.sampled_from(["a", "b", "c", ""]), st.integers(0, 4)).map(lambda x: f"{x[0]}:{x[1]}"))
+
+
+@given(bm25=keys, semantic=keys)
+def test_no_node_appears_or_disappears_and_scores_stay_in_bounds(bm25: list[str], semantic: list[str]) -> None:
+    scores = ranked(bm25, semantic)
+    assert set(scores) == {*bm25, *semantic}
+    assert all(0.0 <= score <= 1.0 for score in scores.values())
