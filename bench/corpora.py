@@ -1,50 +1,45 @@
-"""A repository indexed by the real engines, for the benchmarks: catalog, graph, full text, vectors, freshness."""
+"""A repository indexed by the daemon's own workers, in this process: everything a search reads, pinned."""
 
 from __future__ import annotations
 
-import enum
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from ctxsearch.graph.catalog import Catalog
-from ctxsearch.graph.git import Git
-from ctxsearch.graph.graph import CodeGraph
+from ctxsearch.daemon.layout import Layout
+from ctxsearch.daemon.messages import Job, Refresh, Report
+from ctxsearch.daemon.stores import Stores
+from ctxsearch.daemon.worker import FollowWorker, IndexWorker
 from ctxsearch.graph.model import NodeId
-from ctxsearch.indexer.index import RepositoryIndexer
-from ctxsearch.search.ports import Corpus, Embedder, FreshnessFact
-from ctxsearch.search.stores import IndexStores, pinned_corpus
-from ctxsearch.search.texts import CatalogTexts
+from ctxsearch.search.ports import Corpus, Embedder
 
-
-class Freshness(enum.IntEnum):
-    """The one class of a repository without history."""
-
-    ACCEPTABLE = 2
-
-
-class Unaged:
-    """No history: every node Acceptable, as the contract says."""
-
-    def fact(self, node_id: NodeId) -> FreshnessFact:  # noqa: ARG002
-        return FreshnessFact(Freshness.ACCEPTABLE, 0.9, "", 0, "none")
-
-    def below(self, floor: Freshness) -> frozenset[NodeId]:  # noqa: ARG002
-        return frozenset()
+MAX_FILE_BYTES = 1_000_000
 
 
 @contextmanager
-def open_corpus(name: str, root: Path, state: Path, embedder: Embedder | None) -> Iterator[Corpus]:
-    """Index `root` into `state`, or bring what is there up to date, and pin it."""
+def open_corpus(name: str, root: Path, state: Path, embedder: Embedder) -> Iterator[Corpus]:
+    """Index `root` into `state`, or bring what is there up to date, with vectors and history, and pin it."""
     state.mkdir(parents=True, exist_ok=True)
-    with Catalog.open(state / "catalog.db") as catalog:
-        with RepositoryIndexer(root, catalog, workers=2, git=Git.open(root)) as indexer:
-            indexer.refresh()
-        stores = IndexStores(state, embedder)
+    job = Job("index", str(root.resolve()), str(state), str(state.parent / "history"), MAX_FILE_BYTES, 2, 0)
+    Path(job.history_dir).mkdir(parents=True, exist_ok=True)
+    for worker in (IndexWorker(job, _unheard), FollowWorker(job, _unheard)):
         try:
-            with catalog.read() as snapshot:
-                stores.heal(snapshot)
-                graph = CodeGraph.build(snapshot.load_nodes(), snapshot.load_edges(), snapshot.generation)
-            yield pinned_corpus(name, graph, stores, CatalogTexts(catalog, root), Unaged())
+            for problem in worker.refresh(Refresh()):
+                print(f"{name}: {problem}", flush=True)
         finally:
-            stores.close()
+            worker.close()
+    stores = Stores(name, root.resolve(), Layout(state), embedder)
+    try:
+        snapshot = stores.load()
+        assert snapshot is not None, f"{name}: nothing was indexed"
+        yield stores.with_history(stores.with_vectors(snapshot)).corpus(0, _unrepaired)
+    finally:
+        stores.close()
+
+
+def _unheard(report: Report) -> None:
+    """Nobody watches the progress."""
+
+
+def _unrepaired(ids: Sequence[NodeId]) -> None:
+    """A benchmark changes no index."""
