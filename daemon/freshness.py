@@ -64,10 +64,11 @@ class NoHistory:
 
 
 NO_HISTORY = NoHistory()
+NEWER_THAN_HISTORY = FreshnessFact(Freshness.FRESH, PENALTY[Freshness.FRESH], source="worktree")
 
 
 class FreshnessTable:
-    """The classes of one generation's nodes. Nodes that it does not know are acceptable."""
+    """The classes of one generation's nodes. Nodes that it does not know are newer than it, hence fresh."""
 
     def __init__(
         self,
@@ -98,7 +99,7 @@ class FreshnessTable:
     def _look_up(self, node_id: NodeId) -> FreshnessFact:
         row = self._rows.get(node_id)
         if row is None:
-            return NO_HISTORY.fact(node_id)
+            return NEWER_THAN_HISTORY
         freshness = Freshness(int(self._classified.classes[row]))
         last = int(self._last[row])
         return FreshnessFact(
@@ -120,7 +121,7 @@ class FreshnessTable:
         """Why a node has its class, the weightiest reason first."""
         row = self._rows.get(node_id)
         if row is None:
-            return ("indexed after history was read",)
+            return ("written since history was last read",)
         return tuple(self._sentence(reason) for reason in self._classified.explain(row).reasons)
 
     def _sentence(self, reason: Reason) -> str:

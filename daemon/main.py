@@ -39,9 +39,9 @@ class ReadyPipe:
 
 def run_daemon(settings: Settings, *, auto_started: bool, ready: ReadyPipe, version: str = "") -> int:
     """Runs a daemon until it is stopped; returns the exit code."""
-    from ctxsearch.daemon.settings import keep_numpy_single_threaded
+    from ctxsearch.daemon.settings import tame_native_libraries
 
-    keep_numpy_single_threaded()
+    tame_native_libraries()
     from ctxsearch.daemon.lock import FileLock, LockedError, make_private_directory
     from ctxsearch.graph.model import CtxsearchError
 

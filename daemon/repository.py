@@ -16,7 +16,7 @@ from pathlib import Path
 from ctxsearch.daemon.errors import AbandonedError, GenerationNotReachedError, IndexingFailedError, StoppingError
 from ctxsearch.daemon.logs import get_logger
 from ctxsearch.daemon.messages import Committed, Done, Job, Phase, Progress, Refresh
-from ctxsearch.daemon.metrics import resident_bytes
+from ctxsearch.daemon.metrics import release_memory, resident_bytes
 from ctxsearch.daemon.process import WorkerProcess
 from ctxsearch.daemon.registry import RepositoryRecord
 from ctxsearch.daemon.snapshot import Snapshot
@@ -290,7 +290,9 @@ class Repository:
                     history_generation=now.history_generation,
                 )
             self._behind = True
+            self._under_way = ()
             self._put(after)
+        release_memory()
         self._on_change(self)
 
     def _grant(self, number: int) -> None:
@@ -350,6 +352,7 @@ class Repository:
                 if self._snapshot is before:
                     self._put(after)
                     break
+        release_memory()
         self._on_change(self)
 
     # Both

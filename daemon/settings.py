@@ -126,6 +126,7 @@ def child_environment(settings: Settings) -> dict[str, str]:
         **os.environ,
         f"{PREFIX}DATA_DIR": str(settings.data_dir),
         f"{PREFIX}RUNTIME_DIR": str(settings.runtime_dir),
+        "MALLOC_ARENA_MAX": "2",  # an arena per thread would keep what each once needed
     }
 
 
@@ -218,10 +219,11 @@ def _fingerprint(data_dir: Path) -> str:
     return hashlib.blake2b(resolved, digest_size=8).hexdigest()
 
 
-def keep_numpy_single_threaded() -> None:
+def tame_native_libraries() -> None:
     """Before numpy is imported: its threads spin while they wait, which doubles the cost of a small product."""
     for library in ("OPENBLAS", "OMP", "MKL"):
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # its own pool gives nothing back
 
 
 def no_color() -> bool:
