@@ -34,6 +34,7 @@ from ctxsearch.graph.resolve.world import World
 
 MAX_DEPTH = 40  # nested evaluations; a deeper chain is unknown
 MAX_WIDTH = 8  # values of one expression; more is unknown
+MAX_BASES = 64  # parents of one class: interfaces and mixins can be many
 MAX_STEPS = 20_000  # evaluations for one call site: a safety net against pathological code
 MAX_HOLDERS = 20  # parameters that one function is followed through
 _FREE = 1 << 30
@@ -496,7 +497,7 @@ class Evaluator:
                 found += classes or EXTERNAL
             return tuple(found)
 
-        return self._guarded(path, ("bases", path, index), compute)
+        return self._guarded(path, ("bases", path, index), compute, MAX_BASES)
 
     # -- modules
 
