@@ -7,25 +7,14 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from daemon_project import add_and_wait, make_project, wait_until_free
+from daemon_project import Served, add_and_wait, make_project, wait_until_free
 
 from ctxsearch.daemon.client import is_running
 from ctxsearch.daemon.session import Session
 from ctxsearch.daemon.settings import Settings, read_settings
-
-
-@dataclass(frozen=True)
-class Served:
-    """A daemon that serves one indexed project."""
-
-    settings: Settings
-    session: Session
-    root: Path
-    name: str
 
 
 @pytest.fixture

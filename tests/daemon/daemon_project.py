@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from ctxsearch.daemon.cli_repositories import wait_for_index
@@ -14,6 +15,17 @@ from ctxsearch.daemon.lock import FileLock
 from ctxsearch.daemon.session import Session
 from ctxsearch.daemon.settings import Settings
 from ctxsearch.v1 import repository_pb2, search_pb2
+
+
+@dataclass(frozen=True)
+class Served:
+    """A daemon that serves one indexed project."""
+
+    settings: Settings
+    session: Session
+    root: Path
+    name: str
+
 
 FILES = {
     "shop/__init__.py": "",

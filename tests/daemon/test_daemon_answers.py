@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import grpc
 import pytest
-from conftest import Served
-from daemon_project import names, search
+from daemon_project import Served, names, search
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import click
 import pytest
-from conftest import Served
-from daemon_project import cli
+from daemon_project import Served, cli
 
 from ctxsearch.daemon.cli import _SUMMARIES, _VERBS, ctxsearch, with_default_verb
 from ctxsearch.daemon.cli_search import search_request, split_scope

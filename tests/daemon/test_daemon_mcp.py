@@ -15,7 +15,7 @@ from typing import Any
 import anyio
 import httpx2
 import pytest
-from conftest import Served
+from daemon_project import Served
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import grpc
 import pytest
-from conftest import Served
-from daemon_project import add_and_wait, git, names, search
+from daemon_project import Served, add_and_wait, git, names, search
 
 from ctxsearch.daemon.boundary import Activity, Boundary
 from ctxsearch.daemon.client import DaemonError, connect
