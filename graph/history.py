@@ -7,7 +7,6 @@ Facts about commits are shared by all branches and work trees; only the derived 
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -25,7 +24,7 @@ from ctxsearch.graph.attribution import (
     Replay,
 )
 from ctxsearch.graph.git import Git, GitError
-from ctxsearch.graph.history_store import HistoryStore, StoredPatch, View
+from ctxsearch.graph.history_store import DamagedHistoryError, HistoryStore, StoredPatch, View, damage_noticed
 from ctxsearch.graph.node_history import (
     WORK_TREE,
     CommitColumns,
@@ -156,10 +155,9 @@ def refresh(
     """
     scope = Scope(selection or EVERYTHING, horizon or Horizon(), bulk or BulkRule())
     try:
-        return _refresh(git, store, scope, previous, at)
-    except sqlite3.OperationalError:
-        raise  # a full disk or a lock: nothing is wrong with what is stored
-    except sqlite3.DatabaseError as error:
+        with damage_noticed():
+            return _refresh(git, store, scope, previous, at)
+    except DamagedHistoryError as error:
         store.start_over(f"damaged: {error}")
         return _refresh(git, store, scope, None, at)
 

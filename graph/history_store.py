@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from ctxsearch.graph.attribution import FileLines, Ints
+from ctxsearch.graph.model import CtxsearchError
 from ctxsearch.graph.node_history import CommitColumns, CommitFlag
 from ctxsearch.graph.patches import Change, Commit, Patch
 
@@ -64,6 +65,21 @@ _SELECT_LINES = "SELECT path, owners, touches, rest FROM lines JOIN paths ON pat
 _FIX = re.compile(r"\b(fix(e[sd]|ing)?|(bug|hot)-?fix(es)?|bugs?|regressions?|crash(e[sd])?)\b", re.IGNORECASE)
 _TICKET = re.compile(r"^\s*(fix(e[sd])?|close[sd]?|refs?)\s+#\d+\s*(--|:|,)\s*", re.IGNORECASE)
 _REVERT = re.compile(r'^Revert(?:ed)? "(.+)"(?: \(#\d+\))?$')
+
+
+class DamagedHistoryError(CtxsearchError):
+    """What is stored cannot be read; git can tell it again."""
+
+
+@contextlib.contextmanager
+def damage_noticed() -> Iterator[None]:
+    """Tell damage to what is stored from a full disk or a lock, which come out as they are."""
+    try:
+        yield
+    except sqlite3.OperationalError:
+        raise
+    except sqlite3.DatabaseError as error:
+        raise DamagedHistoryError(str(error)) from error
 
 
 @dataclass(frozen=True, slots=True)
