@@ -214,18 +214,23 @@ class PhpEvaluator(Evaluator):
         name = callee.name
         if callee.op is not Op.MEMBER or name.startswith(("$", "__")) or len(name) < _MIN_GUESS:
             return []
-        if name.lower() in COMMON_METHODS or not self._may_guess(path, callee.base):
+        if name.lower() in COMMON_METHODS:
             return []
         found = [item for item in self.world.named(self.language, name) if self._fits(path, item, expr)]
-        return found if len(found) == 1 and self._is_only(name) else []
+        if len(found) != 1 or not self._is_only(name):
+            return []
+        return found if all(self._may_have(value, found[0]) for value in self.value(path, callee.base)) else []
 
-    def _may_guess(self, path: str, base: int) -> bool:
-        """A receiver of a known class has the methods of that class and no others; a trait's user may have more."""
-        receivers = self.value(path, base)
-        return all(
-            isinstance(item, Inst) and self.definition(item.path, item.index).signature.startswith("trait")
-            for item in receivers
-        )
+    def _may_have(self, receiver: Value, method: tuple[str, int]) -> bool:
+        """A receiver of a known class has no other methods; one of a trait has those of the classes that use it."""
+        if not isinstance(receiver, Inst):
+            return False
+        if not self.definition(receiver.path, receiver.index).signature.startswith("trait"):
+            return False
+        owner = self.definition(*method).parent
+        if self.definition(method[0], owner).signature.startswith("trait"):
+            return True
+        return Class(receiver.path, receiver.index) in self.ancestry(method[0], owner)
 
     def _is_only(self, name: str) -> bool:
         methods = [

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from ctxsearch.graph.facts import Definition, Expr, Import, Op, ParamKind, Type
 from ctxsearch.graph.model import CALLABLE_KINDS, NodeFlag, NodeKind
 from ctxsearch.graph.resolve.evaluate import Evaluator
-from ctxsearch.graph.resolve.ruby_names import CLASS_METHODS, COMMON_METHODS, KERNEL, OBJECT_METHODS
+from ctxsearch.graph.resolve.ruby_names import CLASS_METHODS, COMMON_METHODS, CORE_CLASSES, KERNEL, OBJECT_METHODS
 from ctxsearch.graph.resolve.surface import MODULE_STARS
 from ctxsearch.graph.resolve.tables import CLASS_LIKE
 from ctxsearch.graph.resolve.values import EXTERNAL, UNKNOWN, Class, Ext, Func, Inst, Module, Value, Values
@@ -225,6 +225,11 @@ class RubyEvaluator(Evaluator):
         this = self._self(path, expr.scope)
         return (this,) if this is not None else UNKNOWN
 
+    def eval_literal(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
+        """A string, number ...: of the core class, which the repository may have opened."""
+        opened = self._defined_as(path, expr.name) if expr.name in CORE_CLASSES else None
+        return (Inst(*opened),) if opened is not None else (Ext(expr.name),)
+
     def eval_receiver_class(self, path: str, index: int, expr: Expr) -> Values:
         if expr.base < 0:
             return super().eval_receiver_class(path, index, expr)
@@ -371,7 +376,9 @@ class RubyEvaluator(Evaluator):
                 mixed += self._lineage(self.constant(place, scope, module.name, inherited=False))
             for base in definition.bases:
                 parents += self._lineage(self.constant(place, definition.parent, base.name, inherited=False))
-        return list(dict.fromkeys([*before, *openings, *mixed, *parents]))
+        name = self.definition(path, index).qualified_name
+        core: list[Class | Ext] = [Ext(name)] if name in CORE_CLASSES else []
+        return list(dict.fromkeys([*before, *openings, *mixed, *parents, *core]))
 
     def _lineage(self, values: Values) -> list[Class | Ext]:
         found: list[Class | Ext] = []
@@ -433,17 +440,19 @@ class RubyEvaluator(Evaluator):
         found = [item for item in self.world.named(self.language, name) if self.definition(*item).kind in _METHODS]
         if len(found) != 1 or not self._fits(path, found[0], expr):
             return []
+        if not receivers and self.definition(*found[0]).flags & NodeFlag.STATIC:
+            return []  # whoever calls a class's own method nearly always names the class
         return found if all(self._may_have(value, found[0]) for value in receivers) else []
 
     def _may_have(self, receiver: Value, method: tuple[str, int]) -> bool:
-        """A known receiver has a method of a subclass at most; a module's host may be anything."""
+        """A known receiver has a method of a subclass at most, a module those of its hosts and their other modules."""
         if not isinstance(receiver, Inst | Class):
             return False
         static = bool(self.definition(*method).flags & NodeFlag.STATIC)
         if static != isinstance(receiver, Class):
             return False
         owner = self.definition(*method).parent
-        if self._is_module(receiver):
+        if self._is_module(receiver) and self.definition(method[0], owner).kind is NodeKind.INTERFACE:
             return not self._extends_itself(method[0], owner)
         own = self.definition(receiver.path, receiver.index).qualified_name
         return any(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 _KERNEL = """
+__FILE__ __LINE__ __dir__ __method__
 Array Float Hash Integer Rational String abort at_exit attr attr_accessor attr_reader attr_writer autoload binding
 block_given? caller caller_locations catch define_method eval exec exit exit! extend fail fork format gets include
 instance_method lambda load local_variables loop module_function open p pp prepend print printf private
@@ -68,6 +69,15 @@ value value? values values_at verify version view wait wait_until wday week wher
 with_indifferent_access with_object without word wrap write write_attribute yday year zero? zip
 """
 
+_CORE = """
+Array BasicObject BigDecimal Binding CGI Class Complex Data Date DateTime Delegator Digest Dir ERB Encoding Enumerable
+Enumerator Errno Exception FalseClass Fiber File FileUtils Float GC Hash IO Integer Kernel Logger Marshal MatchData Math
+Method Module Monitor Mutex NameError NilClass NoMethodError Numeric Object ObjectSpace OpenStruct Pathname Proc Process
+Psych Queue Ractor Random Range Rational Regexp SecureRandom Set Signal Socket StringIO String Struct Symbol Tempfile
+Thread Time TrueClass URI UnboundMethod YAML
+"""
+
+CORE_CLASSES = frozenset(_CORE.split())  # opened by a repository, they still have more than it shows
 KERNEL = frozenset(_KERNEL.split())
 OBJECT_METHODS = frozenset(_OBJECT.split())
 CLASS_METHODS = frozenset(_CLASS.split())

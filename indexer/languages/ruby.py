@@ -259,7 +259,9 @@ class RubyExtractor(Extractor):
             self._complete_constant(draft, node)
         elif kind in ("method", "singleton_method"):
             name = node.child_by_field_name("name")
-            self._claimed.update(part.id for part in (name, node.child_by_field_name("object")) if part is not None)
+            inner = _child(name, 0) if name is not None and name.type == "setter" else None
+            parts = (name, inner, node.child_by_field_name("object"))
+            self._claimed.update(part.id for part in parts if part is not None)
             self._complete_method(draft, node.child_by_field_name("parameters"))
         elif draft.kind is NodeKind.METHOD:
             block = node.child_by_field_name("block")
