@@ -190,10 +190,15 @@ class Repository:
         return found
 
     def wait_first(self, patience: Patience) -> Snapshot | None:
-        """The first snapshot, while one that was committed earlier is still being loaded; else at once."""
+        """A snapshot that can answer, while one that was committed earlier is still being loaded or completed."""
         with self._changed:
-            self._wait(lambda: self._snapshot is not None or self._state.phase is not Phase.QUEUED, patience)
+            self._wait(self._is_as_ready_as_it_gets, patience)
             return self._snapshot
+
+    def _is_as_ready_as_it_gets(self) -> bool:
+        if self._snapshot is None:
+            return self._state.phase is not Phase.QUEUED
+        return self._snapshot.can_answer or self._state.phase in (Phase.IDLE, Phase.FAILED)
 
     def kill_workers(self, reason: str) -> None:
         """Ends its processes because of the reason; the refresh under way fails with it."""

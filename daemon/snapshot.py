@@ -52,6 +52,11 @@ class Snapshot:
     texts: Texts = field(repr=False)
 
     @property
+    def can_answer(self) -> bool:
+        """True if there is anything to search in; full text may have to be made again first."""
+        return self.full_text is not None or self.vectors is not None
+
+    @property
     def vectors_ready(self) -> bool:
         """True if every node of this generation has its vector."""
         return self.vectors is not None and self.vectors.generation >= self.generation

@@ -54,7 +54,7 @@ from ctxsearch.search.results import SearchResponse
 from ctxsearch.search.service import ContextSearchService
 
 _log = get_logger("ctxsearch.workspace")
-LOADING_SECONDS = 10.0  # a question waits this long for an index that is being loaded
+LOADING_SECONDS = 30.0  # a question waits this long for an index that is being loaded
 MAX_WATCHERS = 8  # streams of progress; each holds a thread of the server
 CANDIDATES_SHOWN = 8
 HOUSEKEEPING_SECONDS = 1.0
@@ -276,7 +276,7 @@ class Workspace:
         if query.min_generation:
             wait = Patience(min(patience.deadline, time.monotonic() + query.max_wait), patience.is_gone)
             repository.wait_generation(query.min_generation, wait)
-        elif repository.snapshot is None:
+        else:
             repository.wait_first(_loading(patience))
         return repository.snapshot is not None
 

@@ -192,6 +192,15 @@ def test_a_damaged_store_is_made_again(session: Session, project: Path, damage: 
     assert names(response)[0] == "apply_discount"
 
 
+def test_the_first_answer_waits_for_full_text_that_must_be_made_again(session: Session, project: Path) -> None:
+    name = add_and_wait(session, project, complete=False)
+    stop(session.settings)
+    session.close()
+    for store in catalog_of(session.settings).parent.glob("*/*"):
+        shutil.rmtree(store) if store.is_dir() else store.unlink()
+    assert names(search(session, "apply_discount", name))[0] == "apply_discount"
+
+
 def test_two_repositories_are_searched_together_and_apart(session: Session, tmp_path: Path) -> None:
     one = add_and_wait(session, make_project(tmp_path / "one"), complete=False)
     two = add_and_wait(
