@@ -50,6 +50,7 @@ class PlainRules:
     imports_only: bool = False  # nothing is visible that is not defined here or imported
     global_functions: bool = True  # a bare call may mean a function of any file
     constructors: tuple[str, ...] = ()
+    module_files: bool = False  # a capitalised name may be the file of that name
     index_files: tuple[str, ...] = ()  # file names that stand for their directory
 
 
@@ -60,8 +61,10 @@ RULES = {
     "haskell": PlainRules(capital_types=True, imports_only=True),
     "lua": PlainRules(index_files=("init",)),
     "zig": PlainRules(class_scope=True, imports_only=True),
-    "bash": PlainRules(),
-    "sql": PlainRules(),
+    "dart": PlainRules(class_scope=True, capital_types=True),
+    "objc": PlainRules(class_scope=True, capital_types=True),
+    "ocaml": PlainRules(capital_types=True, global_functions=False, module_files=True),
+    "solidity": PlainRules(class_scope=True, capital_types=True, constructors=("constructor",)),
 }
 DEFAULT = PlainRules()
 
@@ -134,8 +137,11 @@ class PlainEvaluator(Evaluator):
         return found if found is not None else self._extended(path, index, name)
 
     def _extended(self, path: str, index: int, name: str) -> Values | None:
-        """A member that an extension of the type adds, wherever that is written."""
+        """A member that an extension of the type adds, wherever that is written; for an extension, the type's own."""
         owner = self.definition(path, index)
+        if owner.flags & NodeFlag.EXTENSION:
+            types = self._type_named(path, owner.name)
+            return self.members(types, name) or None
         found: list[Value] = []
         for place, member in self.world.named(self.world.language(path), name):
             parent = self.table(place).facts.definitions[member].parent
@@ -205,6 +211,9 @@ class PlainEvaluator(Evaluator):
         found = self._type_named(path, name)
         if found or not self.rules.capital_types:
             return found
+        if self.rules.module_files and name[:1].isupper():
+            file = self._file(path, name[0].lower() + name[1:])
+            return (Module(file),) if file is not None else (Ext(name),)
         return (Ext(name),) if name[:1].isupper() else UNKNOWN
 
     def _type_named(self, path: str, name: str) -> Values:

@@ -105,6 +105,13 @@ LANGUAGES: tuple[LanguageSpec, ...] = (
         interpreters=("sh", "bash", "zsh", "dash", "ksh"),
     ),
     LanguageSpec("sql", (".sql",), "tree_sitter_sql:language"),
+    LanguageSpec("dart", (".dart",), "tree_sitter_dart:language"),
+    LanguageSpec("hcl", (".tf", ".hcl", ".tfvars"), "tree_sitter_hcl:language"),
+    LanguageSpec("julia", (".jl",), "tree_sitter_julia:language", interpreters=("julia",)),
+    LanguageSpec("objc", (".m", ".mm"), "tree_sitter_objc:language"),
+    LanguageSpec("ocaml", (".ml",), "tree_sitter_ocaml:language_ocaml"),
+    LanguageSpec("powershell", (".ps1", ".psm1", ".psd1"), "tree_sitter_powershell:language", interpreters=("pwsh",)),
+    LanguageSpec("solidity", (".sol",), "tree_sitter_solidity:language"),
     LanguageSpec("markdown", (".md", ".markdown", ".mdx"), "", module="documents"),
     LanguageSpec("rst", (".rst", ".rest"), "", module="documents"),
 )

@@ -12,4 +12,4 @@
 (command name: (command_name . (word) @callee .)) @call
 ; what runs a function given by name
 (command name: (command_name (word) @_runner) . argument: (word) @callee @call
-  (#any-of? @_runner "run" "command" "builtin" "exec" "eval" "time" "nohup" "sudo" "env"))
+  (#any-of? @_runner "run" "eval" "time"))

@@ -6,6 +6,7 @@ A pattern's head says what it found, its other captures are the parts:
     @call         a call site: @callee, @receiver
     @member       a member access that is no call: @field, @receiver
     @instance     an expression whose @type is written in it: a literal of a struct
+    @here         an expression that means the class around it
     @import       @module, @alias (the local name), @imported (one name of the module);
                   without the last two everything of the module is visible
     @param        a parameter's name: @type
@@ -18,8 +19,9 @@ A pattern's head says what it found, its other captures are the parts:
     @package      the package that the file declares
 
 `(#set! merge)` joins a definition with the one before it of the same name (clauses of one function),
-`(#set! flags "test static")` sets flags, `(#set! outer "n")` widens the extent by n parents, and
-`(#set! alias "last")` binds an import's last part, `(#set! alias "text")` the importing expression itself.
+`(#set! flags "test static")` sets flags, `(#set! outer "n")` widens the extent by n parents, `(#set! join ":")` puts
+a mark after each part of a name of several parts, `(#set! alias "last")` binds an import's last part and
+`(#set! alias "text")` the importing expression itself.
 Of two patterns for the same node the first wins. It never looks at node types of its own accord, except that
 a leaf that reads like an identifier is a name.
 """
@@ -58,11 +60,11 @@ _IDENTIFIER = re.compile(r"[^\W\d][\w.?!'-]*")
 _TYPE_NAME = re.compile(
     r"[*?&!\s]*(?:const\s+|inout\s+|some\s+|any\s+)*([^\W\d][\w.]*)\s*[?!]*(?:[\[<(].*)?", re.DOTALL
 )
-_MARKERS = re.compile(r"^\s*(?:/\*+!?|\{-+\s*\|?|\(\*+|///?!?|//|#+!?|---?\[*|--\s*\||;+|%+|\*(?!/))?\s?\|?\s?")
-_ENDS = re.compile(r"\s*(?:\*+/|-\}|\*+\)|\]\])\s*$")
+_MARKERS = re.compile(r"^\s*(?:/\*+!?|<#|\{-+\s*\|?|\(\*+|///?!?|//|#+!?|---?\[*|--\s*\||;+|%+|\*(?!/))?\s?\|?\s?")
+_ENDS = re.compile(r"\s*(?:\*+/|#>|-\}|\*+\)|\]\])\s*$")
 _SITES = frozenset({"call", "import", "param", "local", "base", "package", "doc"})
-_HEADS = _SITES | {"member", "instance", "comment", "ignore"}
-_EXPRESSIONS = frozenset({"call", "member", "instance", "import"})
+_HEADS = _SITES | {"member", "instance", "here", "comment", "ignore"}
+_EXPRESSIONS = frozenset({"call", "member", "instance", "here", "import"})
 _KEYWORD = re.compile(r"^(?:import|include|open|use|using|require|library)\s+")
 _QUOTES = "\"'`<>"
 
@@ -155,7 +157,7 @@ class BasicExtractor(Extractor):
             return None
         settings = self._settings[item.pattern]
         kind = self._kind(item)
-        name = " ".join(self._plain(node) for node in item.parts["name"])
+        name = self._joined(item, "name")
         if not name:
             return None
         outer = _ancestor(item.node, int(settings.get("outer") or 0))
@@ -169,6 +171,8 @@ class BasicExtractor(Extractor):
         self._own(draft, item)
         body = item.parts.get("body")
         draft.signature = self.signature(item.node, body[0] if body else None)
+        if body and body[0].end_byte > draft.end:  # a grammar that puts the body beside the signature
+            draft.end, draft.end_line = body[0].end_byte, self.last_line(body[0])
         draft.doc = self._doc(draft, outer or item.node)
         self.by_node[item.node.id] = draft.index
         self._by_name.setdefault(name, []).append(draft)
@@ -322,6 +326,8 @@ class BasicExtractor(Extractor):
     def _meant(self, node: Node, item: _Found) -> int:
         if item.head == "instance":
             return self.add(node, Op.CAST, type=self._type(item))
+        if item.head == "here":
+            return self.add(node, Op.RECEIVER_CLASS)
         if item.head == "import":
             return self.add(node, Op.NAME, self._inline(item))
         receiver = item.parts.get("receiver")
@@ -330,7 +336,7 @@ class BasicExtractor(Extractor):
             return self.add(node, Op.MEMBER, self._part(item, "field"), base)
         callee = item.parts["callee"][0]
         if receiver:
-            called = self.add(callee, Op.MEMBER, self._plain(callee), base)
+            called = self.add(callee, Op.MEMBER, self._joined(item, "callee"), base)
         else:
             called = self.expr(callee) if callee.id != node.id else self._leaf(callee)
         return self.add(node, Op.CALL, base=called)
@@ -352,6 +358,12 @@ class BasicExtractor(Extractor):
     def _part(self, item: _Found, name: str) -> str:
         nodes = item.parts.get(name)
         return self._plain(nodes[0]) if nodes else ""
+
+    def _joined(self, item: _Found, name: str) -> str:
+        """A name of several parts: `f:g:` where the parts are joined by colons, "f g" otherwise."""
+        parts = [self._plain(node) for node in item.parts[name]]
+        mark = self._settings[item.pattern].get("join")
+        return "".join(part + mark for part in parts) if mark else " ".join(parts)
 
     def _type(self, item: _Found) -> Type | None:
         nodes = item.parts.get("type")

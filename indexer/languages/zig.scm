@@ -20,6 +20,7 @@
 (struct_declaration (variable_declaration . (identifier) @name type: (_)? @type (_)? @value .) @def.constant)
 (enum_declaration (variable_declaration . (identifier) @name type: (_)? @type (_)? @value .) @def.constant)
 (union_declaration (variable_declaration . (identifier) @name type: (_)? @type (_)? @value .) @def.constant)
+(builtin_function (builtin_identifier) @_this (#eq? @_this "@This")) @here
 (parameter name: (identifier) @param type: (_) @type)
 (block (variable_declaration . (identifier) @local type: (_)? @type (_)? @value .))
 (payload (identifier) @local)

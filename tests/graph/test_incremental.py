@@ -140,12 +140,43 @@ def _ruby_method(function: Function, indent: str, owner: str) -> list[str]:
     return [head, *(f"{indent}  {line}" for line in body), f"{indent}end"]
 
 
+def lua(file: File) -> str:
+    lines = [f'local {name} = require("{module}")' for module, name in file.imports]
+    lines += [f"function {f.name}({f.param}) {_lua_body(f)} end" for f in file.functions]
+    for name, base, methods in file.classes:
+        lines.append(f"local {name} = {base or '{}'}")
+        lines += [f"function {name}:{m.name}({m.param}) {_lua_body(m)} self:{m.name}() end" for m in methods]
+    return "\n".join([*lines, ""])
+
+
+def _lua_body(function: Function) -> str:
+    calls = " ".join(f"{call}();" for call in function.calls)
+    return f"{calls} {function.param}(); {function.passes}({function.returns}); {function.returns}.{function.name}();"
+
+
+def scala(file: File) -> str:
+    lines = [f"import {module}.{name}" for module, name in file.imports]
+    lines.append(f"object Tools {{ {' '.join(_scala_method(f) for f in file.functions)} }}")
+    for name, base, methods in file.classes:
+        parent = f" extends {base}" if base and base != name else ""
+        lines.append(f"class {name}{parent} {{ {' '.join(_scala_method(m) for m in methods)} }}")
+    return "\n".join([*lines, ""])
+
+
+def _scala_method(function: Function) -> str:
+    calls = "; ".join(f"{call}(1)" for call in function.calls)
+    body = f"{calls}; {function.param}.{function.name}(1); {function.passes}(1); val item = new {function.returns}(1)"
+    return f"def {function.name}({function.param}: Store): Base = {{ {body}; item.{function.name}(1) }};"
+
+
 LANGUAGES: dict[str, tuple[str, Callable[[File], str]]] = {
     "python": (".py", python),
     "javascript": (".js", javascript),
     "typescript": (".ts", javascript),
     "go": (".go", go),
     "java": (".java", java),
+    "lua": (".lua", lua),
+    "scala": (".scala", scala),
     "php": (".php", php),
     "ruby": (".rb", ruby),
 }
@@ -217,3 +248,22 @@ def test_a_restored_resolver_goes_on_where_the_first_stopped(edits: list[tuple[s
     assert {name: normal(graph) for name, graph in expected.graphs.items()}.items() <= {
         name: normal(graph) for name, graph in got.graphs.items()
     }.items()
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(edits=edits, named=st.lists(st.sampled_from(("Base", "Store.load", "alpha.save", "beta.py")), max_size=4))
+def test_what_a_document_names_follows_every_edit(edits: list[tuple[str, File | None]], named: list[str]) -> None:
+    texts = {"README.md": "\n".join(["# Guide", *(f"`{name}`" for name in named)]).encode()}
+    resolver = Resolver()
+    graphs = dict(resolver.update({name: parse(name, text) for name, text in texts.items()}).graphs)
+    for module, file in edits:
+        path = f"{module}.py"
+        if file is None:
+            texts.pop(path, None)
+            graphs.update(resolver.update({}, [path]).graphs)
+            graphs.pop(path, None)
+        else:
+            texts[path] = python(file).encode()
+            graphs.update(resolver.update({path: parse(path, texts[path])}).graphs)
+        fresh = Resolver().update({name: parse(name, text) for name, text in texts.items()})
+        assert normal(graphs["README.md"]) == normal(fresh.graphs["README.md"])
