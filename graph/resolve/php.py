@@ -280,7 +280,8 @@ def _takes(definition: Definition, exprs: tuple[Expr, ...], call: Expr) -> bool:
         return True
     params = definition.params
     variadic = any(param.kind is ParamKind.VARIADIC for param in params)
-    return len(given) <= len(params) or variadic
+    required = sum(param.default < 0 and param.kind is ParamKind.NORMAL for param in params)
+    return required <= len(given) and (len(given) <= len(params) or variadic)
 
 
 def _normal(path: str) -> str:

@@ -514,11 +514,13 @@ def _takes(definition: Definition, exprs: tuple[Expr, ...], call: Expr) -> bool:
         return True
     params = definition.params
     if definition.flags & NodeFlag.PROPERTY:
-        return len(given) == int(definition.name.endswith("="))
-    positional = sum(param.kind is ParamKind.NORMAL for param in params)
-    open_ended = any(param.kind in (ParamKind.VARIADIC, ParamKind.KEYWORDS) for param in params)
+        return "delegat" in definition.signature or len(given) == int(definition.name.endswith("="))
+    positional = [param for param in params if param.kind is ParamKind.NORMAL]
+    required = sum(param.default < 0 for param in positional)
+    open_ended = any(param.kind is ParamKind.VARIADIC for param in params)
     plain = sum(item.op is not Op.KEYWORD for item in given)
-    return plain <= positional or open_ended
+    braceless = int(plain < len(given))  # keywords may fill a last positional parameter as a hash
+    return required <= plain + braceless and (plain <= len(positional) or open_ended)
 
 
 def _normal(path: str) -> str:

@@ -234,7 +234,10 @@ class PhpExtractor(Extractor):
                 declared = documented.get(text, NOTHING)
             default = item.child_by_field_name("default_value")
             kind = ParamKind.VARIADIC if item.type == "variadic_parameter" else ParamKind.NORMAL
-            value = self.expr(default) if default is not None and default.type in _CONSTANT_DEFAULTS else -1
+            value = -1
+            if default is not None:  # other values than constants say only that there is one
+                constant = default.type in _CONSTANT_DEFAULTS
+                value = self.expr(default) if constant else self.add(default, Op.UNKNOWN)
             yield Param(text, declared if declared.name else None, value, kind)
             if item.type == "property_promotion_parameter":
                 this = self.add(item, Op.THIS)

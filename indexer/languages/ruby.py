@@ -323,7 +323,9 @@ class RubyExtractor(Extractor):
             value = item.child_by_field_name("value")
             declared = types.get(text, "")
             kind = _PARAM_KINDS.get(item.type, ParamKind.NORMAL)
-            default = self.expr(value) if value is not None and value.type in _CONSTANTS else -1
+            default = -1
+            if value is not None:  # other values than constants say only that there is one
+                default = self.expr(value) if value.type in _CONSTANTS else self.add(value, Op.UNKNOWN)
             yield Param(text, Type(declared.replace("::", ".")) if declared else None, default, kind)
 
     # -- bindings
