@@ -33,7 +33,23 @@ class PythonModules(Evaluator):
             found = self._namespace(root, name, item)
             if found:
                 return found
-        return (Ext(name),)
+        return self._mapped(name) or (Ext(name),)
+
+    def _mapped(self, name: str) -> Values:
+        """A package that pyproject.toml installs under another name than its directory's (setuptools package-dir)."""
+        for manifest in self.world.with_basename("pyproject.toml"):
+            exports = self.table(manifest).exports
+            parts = name.split(".")
+            for size in range(len(parts), 0, -1):
+                key = f"package-dir:{'.'.join(parts[:size])}"
+                self.world.record("name", manifest, key)
+                for index in exports.get(key, ()):
+                    directory = self.table(manifest).facts.exports[index].local
+                    base = join_path(manifest.rpartition("/")[0], directory)
+                    found = self._module_at("/".join([base, *parts[size:]]))
+                    if found:
+                        return found
+        return UNKNOWN
 
     def _relative(self, directory: str, item: Import) -> Values:
         parts = directory.split("/") if directory else []

@@ -42,9 +42,24 @@ def cargo_toml(text: str) -> Settings:
         yield "lib", library["path"]
 
 
+def pyproject_toml(text: str) -> Settings:
+    """Packages that setuptools installs under another name than their directory's."""
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return
+    tool = content.get("tool")
+    setuptools = tool.get("setuptools") if isinstance(tool, dict) else None
+    mapping = setuptools.get("package-dir") if isinstance(setuptools, dict) else None
+    for name, directory in sorted(mapping.items()) if isinstance(mapping, dict) else ():
+        if name and isinstance(directory, str):
+            yield f"package-dir:{name}", directory.strip("/")
+
+
 MANIFESTS: dict[str, tuple[str, Callable[[str], Settings]]] = {
     "go.mod": ("gomod", go_mod),
     "Cargo.toml": ("toml", cargo_toml),
+    "pyproject.toml": ("toml", pyproject_toml),
     "package.json": ("json", package_json),
     "tsconfig.json": ("json", tsconfig),
     "jsconfig.json": ("json", tsconfig),

@@ -108,3 +108,13 @@ def test_a_sample_of_the_standard_library_passes_through_the_graph() -> None:
     unresolved = sum(len(item.lines) for graph in graphs.values() for item in graph.unresolved)
     assert calls > 1500
     assert unresolved < calls / 2
+
+
+def test_a_package_installed_under_another_name_is_found_through_pyproject() -> None:
+    files = {
+        "pyproject.toml": '[tool.setuptools.package-dir]\n"brand.graph" = "graph"\n',
+        "graph/__init__.py": "",
+        "graph/model.py": "def make():\n    pass\n",
+        "main.py": "from brand.graph.model import make\nfrom brand.graph import model\n\nmake()\nmodel.make()\n",
+    }
+    assert called(files) == {"graph.model.make"}
