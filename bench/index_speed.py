@@ -69,7 +69,7 @@ def parse_plainly(job: tuple[str, list[str]]) -> int:
     for path in paths:
         data = (Path(root) / path).read_bytes()
         spec = detect(path, data[:200])
-        if spec is not None and spec.grammar and spec.ready():
+        if spec is not None and spec.grammar:
             parse_tree(spec.language(), data)
             parsed += 1
     return parsed

@@ -16,7 +16,7 @@ UNKNOWN_LANGUAGE = "text"
 def parse(path: str, source: bytes, flags: NodeFlag = NodeFlag.NONE) -> FileFacts:
     """The facts of one file. `source` is UTF-8 (as `files.read_source` gives it); invalid bytes are tolerated."""
     spec = detect(path, source)
-    language = UNKNOWN_LANGUAGE if spec is None or not spec.ready() else spec.name
+    language = UNKNOWN_LANGUAGE if spec is None else spec.name
     try:
         found = _extract(path, source, flags, spec) or _bare_facts(path, language, source, flags)
         return with_chunks(found, source)
@@ -28,7 +28,7 @@ def parse(path: str, source: bytes, flags: NodeFlag = NodeFlag.NONE) -> FileFact
 
 def _extract(path: str, source: bytes, flags: NodeFlag, spec: LanguageSpec | None) -> FileFacts | None:
     manifest = parse_manifest(path, source, flags)
-    if manifest is not None or spec is None or not spec.ready():
+    if manifest is not None or spec is None:
         return manifest
     if not spec.grammar:
         return _scan(path, source, flags, spec)

@@ -38,9 +38,6 @@ class LanguageSpec:
     def compiled(self) -> Query:
         return _query(self.grammar, self.query or self.name)
 
-    def ready(self) -> bool:
-        return not self.grammar or resources.files(__package__).joinpath(f"{self.query or self.name}.scm").is_file()
-
     def extractor(self) -> type[Extractor]:
         return _extractor(self.module or "basic")
 

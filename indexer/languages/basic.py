@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from tree_sitter import Node, Query, QueryCursor
 
@@ -71,8 +71,7 @@ _QUOTES = "\"'`<>"
 _Parts = dict[str, list[Node]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(NamedTuple):
     """One match of one pattern."""
 
     start: int
