@@ -50,7 +50,7 @@ def find_calls(evaluator: Evaluator, path: str) -> Calls:
     table = evaluator.table(path)
     for index, expr in enumerate(table.facts.exprs):
         if expr.op is Op.CALL or expr.op is Op.NEW:
-            _site(evaluator, table, index, expr, found)
+            find_site(evaluator, table, index, expr, found)
     for scope, target, rule, line in evaluator.implicit_calls(path):
         found.edges.append((scope, target, rule, line))
     for target, position, values in evaluator.implicit_flows(path):
@@ -84,7 +84,8 @@ def find_flow_calls(evaluator: Evaluator, path: str, pending: list[int]) -> Call
     return found
 
 
-def _site(evaluator: Evaluator, table: FileTable, index: int, expr: Expr, found: Calls) -> None:
+def find_site(evaluator: Evaluator, table: FileTable, index: int, expr: Expr, found: Calls) -> None:
+    """First phase for one call expression, added to `found`."""
     path = table.path
     values = _callee(evaluator, path, expr)
     symbolic = any(isinstance(value, Arg | Sym) for value in values)
