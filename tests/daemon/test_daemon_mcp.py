@@ -49,7 +49,7 @@ def test_an_agent_searches_and_walks_the_graph_over_stdio(served: Served) -> Non
             assert {tool.name for tool in tools} == TOOLS
             assert all(tool.description and len(tool.description) > 60 for tool in tools)
             found = text_of(await client.call_tool("search_context", {"query": "reduce a price", "k": 3}))
-            assert "shop/pricing.py:4" in found
+            assert "shop/pricing.py:" in found
             assert "\x1b" not in found
             node = text_of(await client.call_tool("get_node", {"symbol": "apply_discount"}))
             assert "never below zero" in node
