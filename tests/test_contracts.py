@@ -37,3 +37,20 @@ def test_an_engine_imported_beside_its_door_is_noticed(tmp_path: Path) -> None:
     assert outcome.returncode != 0
     assert doors
     assert broken == doors
+
+
+def test_every_grammar_that_is_installed_has_its_door() -> None:
+    project = tomllib.loads(CONFIGURATION.read_text())
+    installed = {
+        re.split("[<>=]", dependency)[0].replace("-", "_") for dependency in project["project"]["dependencies"]
+    }
+    grammars = {name for name in installed if name.startswith("tree_sitter")}
+    guarded = {
+        name
+        for contract in project["tool"]["importlinter"]["contracts"]
+        if contract["type"] == "forbidden"
+        for name in contract["forbidden_modules"]
+    }
+
+    assert "tree_sitter_python" in grammars
+    assert grammars <= guarded
