@@ -3,7 +3,8 @@
 Reciprocal rank fusion adds votes for the same node only. A question about a subject is answered by a file, of which
 full text may like one function and the vectors another; so the text signals' votes are added per file, by the rank of
 the file's first node in each list, and the file's nodes share the sum: its best node whole, the next ones less.
-A query that spells a symbol means that symbol: its files come first for every text signal.
+A query that spells a symbol means that symbol: its files come first for every text signal, and in
+them the symbol.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from ctxsearch.search.ranking import RRF_CONSTANT, Fused, RankedList
 from ctxsearch.search.steps import EXACT_SCORE
 
 TEXT_SIGNALS: Final = frozenset({Signal.BM25, Signal.SEMANTIC})
-NEXT_NODE: Final = 0.92  # what the next node of a file keeps: about five places
+NEXT_NODE: Final = 0.8  # what the next node of a file keeps: about fifteen places
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -42,7 +43,7 @@ def cohere(
         share = weights[one.signal] / total * (RRF_CONSTANT + 1)
         for rank, file in enumerate(_files([*exact, *one.hits], file_of), start=1):
             by_file[file] = by_file.get(file, 0.0) + share / (RRF_CONSTANT + rank)
-    return {one.key: one for one in _shared(fused, by_file, file_of)}
+    return {one.key: one for one in _shared(fused, by_file, file_of, frozenset(key for key, _ in exact))}
 
 
 def _files(hits: Iterable[tuple[Key, float]], file_of: Callable[[Key], Hashable | None]) -> list[Hashable]:
@@ -56,7 +57,10 @@ def _files(hits: Iterable[tuple[Key, float]], file_of: Callable[[Key], Hashable 
 
 
 def _shared(
-    fused: Mapping[Key, Fused[Key]], by_file: Mapping[Hashable, float], file_of: Callable[[Key], Hashable | None]
+    fused: Mapping[Key, Fused[Key]],
+    by_file: Mapping[Hashable, float],
+    file_of: Callable[[Key], Hashable | None],
+    exact: frozenset[Key],
 ) -> Iterable[Fused[Key]]:
     members: dict[Hashable, list[tuple[float, Fused[Key]]]] = {}
     for one in fused.values():
@@ -68,6 +72,6 @@ def _shared(
             members.setdefault(file, []).append((own, one))
     for file, nodes in members.items():
         keeps = 1.0
-        for own, one in sorted(nodes, key=lambda item: (-item[0], str(item[1].key))):
+        for own, one in sorted(nodes, key=lambda item: (item[1].key not in exact, -item[0], str(item[1].key))):
             yield one._replace(fused=min(1.0, max(0.0, one.fused - own) + by_file[file] * keeps))
             keeps *= NEXT_NODE

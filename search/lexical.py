@@ -33,15 +33,14 @@ from ctxsearch.search.identifiers import (
 )
 from ctxsearch.search.ports import Hit, Selection
 from ctxsearch.search.scope import Scope, dotted, package_ancestors, path_regex
-from ctxsearch.search.steps import DEMOTED_FLAGS, asks_for_demoted, file_stem
+from ctxsearch.search.steps import DEMOTED_FLAGS, asks_for_demoted
 
-FORMAT: Final = "text-2"  # names the schema; another schema lives in another directory and is built anew
+FORMAT: Final = "text-3"  # names the schema; another schema lives in another directory and is built anew
 _META: Final = "generation"
 _WRITER_HEAP: Final = 64_000_000
 _KIND_SHIFT: Final = 32
 _DEMOTED: Final = int(DEMOTED_FLAGS)
 _EXACT_BONUS: Final = 1_000.0  # factor that no other match can make up: an exact symbol is on top everywhere
-_FIELD_SCALE: Final = 3.0  # brings BM25 of the file's fields to about 0..1 per word
 _FUZZY_FIELDS: Final = {"symbol": 1.0, "name": 0.25}  # a near name beats a name with a near part
 _QUALIFIED_TAIL: Final = 4  # `c.d`, `b.c.d`: how many trailing parts of a qualified name can be typed exactly
 
@@ -63,11 +62,7 @@ class LexicalPolicy:
     )
     # A file's own evidence, shared by its nodes: a query about a subject names the file's words, not one function's.
     file_coverage: float = 1.4  # share of the query's words, by rarity, that the file contains
-    file_match: float = 0.5  # how well the file's names, path and words match
     node_match: float = 1.5  # how well the node itself matches
-    file_fields: Mapping[str, float] = field(
-        default_factory=lambda: {"file_stem": 6.0}  # names and body of the whole file gained nothing here
-    )
     files: int = 150  # how many files take part
     whole_identifier: float = 2.0  # a whole identifier beats its parts
     exact_symbol: bool = True  # a query that is a symbol puts that symbol first
@@ -207,21 +202,18 @@ class TantivyReader:
             fetch *= 8
 
     def _files(self, text: str, scope: Scope) -> dict[int, tuple[float, int]]:
-        """The files that the query is about: id of the file's node -> its evidence (0 to about 2), its traits."""
+        """The files that the query is about: id of the file's node -> its evidence, its traits."""
         terms = list(dict.fromkeys(content_words(text)))[: self._policy.max_terms]
         rarity = {word: self._rarity(word) for word in terms}
         total = sum(rarity.values())
         if not total:
             return {}
-        cover, match = self._policy.file_coverage / total, self._policy.file_match / total
-        clauses = []
-        for word, weight in rarity.items():
-            contained = self._term("file_words", word)
-            clauses.append((tantivy.Occur.Should, tantivy.Query.const_score_query(contained, weight * cover)))
-            clauses += [
-                (tantivy.Occur.Should, _boosted(self._term(name, word), boost * match / _FIELD_SCALE))
-                for name, boost in self._policy.file_fields.items()
-            ]
+        share = self._policy.file_coverage / total
+        clauses = [
+            (tantivy.Occur.Should, tantivy.Query.const_score_query(self._term("file_words", word), weight * share))
+            for word, weight in rarity.items()
+            if weight
+        ]
         files = Scope(paths=scope.paths, languages=scope.languages, exclude_paths=scope.exclude_paths)
         query = tantivy.Query.boolean_query(
             [(tantivy.Occur.Must, self._is_file), (tantivy.Occur.Must, tantivy.Query.boolean_query(clauses))]
@@ -405,7 +397,7 @@ def open_full_text(directory: Path) -> TantivyIndex:
 
 def _schema() -> Any:
     builder = tantivy.SchemaBuilder()
-    for name in ("name", "qualified", "signature", "doc", "path", "body", "file_names", "file_stem"):
+    for name in ("name", "qualified", "signature", "doc", "path", "body"):
         builder.add_text_field(name, tokenizer_name="whitespace", index_option="freq")
     for name in ("symbol", "owner", "file", "language", "package", "meta"):
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
@@ -451,7 +443,7 @@ def _add(writer: Any, owner: str, documents: Sequence[NodeDocument]) -> None:
     for text in node_texts(documents):
         document = _document(owner, text)
         if _is_file_node(text.document.node):
-            _add_file_fields(document, text.document, documents)
+            _add_file_words(document, text.document)
         writer.add_document(document)
 
 
@@ -459,13 +451,11 @@ def _is_file_node(node: CodeNode) -> bool:
     return node.kind is NodeKind.MODULE and node.id == module_node_id(node.path)
 
 
-def _add_file_fields(document: Any, file: NodeDocument, documents: Sequence[NodeDocument]) -> None:
-    """What a file says as a whole: every word once, the names it defines, its own name."""
+def _add_file_words(document: Any, file: NodeDocument) -> None:
+    """What a file says as a whole: every word once."""
     text = file.body[:MAX_FILE_CHARS]
     words_once = {word for found in set(IDENTIFIER.findall(text)) for word in _expansions[found].split()}
     document.add_text("file_words", " ".join(sorted(words_once)))
-    document.add_text("file_names", " ".join(_expansions[one.node.name] for one in documents if one.node.name))
-    document.add_text("file_stem", _indexed(file_stem(file.node.path)))
 
 
 def _document(owner: str, text: NodeText) -> Any:

@@ -9,10 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from ctxsearch.graph.model import CodeNode, NodeFlag, NodeId
+from ctxsearch.graph.model import TYPE_KINDS, CodeNode, NodeFlag, NodeId
 from ctxsearch.search.identifiers import content_words, stem, words
 from ctxsearch.search.ports import Hit
 from ctxsearch.search.query import SearchQuery, Signal
+from ctxsearch.search.scope import dotted
 
 DEMOTED_FLAGS: Final = NodeFlag.TEST | NodeFlag.GENERATED | NodeFlag.VENDORED
 _ASKS_FOR_DEMOTED: Final = frozenset(
@@ -70,12 +71,34 @@ class SemanticDemotion:
 
 
 @dataclass(frozen=True, slots=True)
+class Definition:
+    """A query that spells a symbol means its definition: a type before a field or method of that name, the spelling
+    that was typed before others that differ in case or underscores."""
+
+    spelling: float = 1.5  # factor on a name spelled as typed
+    type: float = 1.5  # factor on types, which others of the same name are about
+    name: str = "definition"
+    signal: Signal = Signal.BM25
+
+    def __call__(self, hits: list[Hit], query: SearchQuery, node: Callable[[NodeId], CodeNode | None], /) -> list[Hit]:
+        """Reorders exact symbols among themselves; the rest stays below them."""
+        typed = dotted(query.text.strip().removesuffix("()")).rpartition(".")[2]
+        scored = [Hit(hit.id, hit.score * self._factor(hit, typed, node)) for hit in hits]
+        return sorted(scored, key=lambda hit: (-hit.score, hit.id))
+
+    def _factor(self, hit: Hit, typed: str, node: Callable[[NodeId], CodeNode | None]) -> float:
+        found = node(hit.id) if hit.score >= EXACT_SCORE else None
+        if found is None:
+            return 1.0
+        return (self.spelling if found.name == typed else 1.0) * (self.type if found.kind in TYPE_KINDS else 1.0)
+
+
+@dataclass(frozen=True, slots=True)
 class PathMatch:
     """A file named after what is asked for is where it lives: its nodes gain, by how much of the name is asked for."""
 
     signal: Signal
-    stem_weight: float = 0.8  # the file's name is wholly made of words of the query
-    directory_weight: float = 0.16  # all words of the query are names of directories around it
+    stem_weight: float = 1.0  # the file's name is wholly made of words of the query
     data_penalty: float = 1.5  # data and prose tell about the code; what was asked for is the code
     depth_penalty: float = 0.04  # per directory: what is general lies near the root
     name: str = "path_match"
@@ -101,9 +124,7 @@ class PathMatch:
     def _path_gain(self, path: str, asked: frozenset[str]) -> float:
         *directories, _ = path.split("/")
         own = {stem(word) for word in words(file_stem(path))}
-        around = {stem(word) for name in directories for word in words(name)}
         gain = self.stem_weight * len(own & asked) / len(own) if own else 0.0
-        gain += self.directory_weight * len(around & asked) / len(asked)
         gain -= self.depth_penalty * len(directories)
         return gain - (self.data_penalty if path.endswith(DATA_SUFFIXES) else 0.0)
 
@@ -133,7 +154,7 @@ class Spread:
 class SemanticCoherence:
     """Several near nodes of one file say more than one: each gains by what its file's best nodes score together."""
 
-    weight: float = 0.5
+    weight: float = 1.0
     fading: float = 0.5  # each further node of the file counts this much of the one before
     name: str = "semantic_coherence"
     signal: Signal = Signal.SEMANTIC
@@ -149,7 +170,11 @@ class SemanticCoherence:
             paths.append(path)
             together[path] = together.get(path, 0.0) + hit.score * fade.get(path, 1.0)
             fade[path] = fade.get(path, 1.0) * self.fading
-        scored = [Hit(hit.id, hit.score + self.weight * together[path]) for hit, path in zip(hits, paths, strict=True)]
+        whole = 1 + self.weight / (1 - self.fading)  # of which a node scores at most this: a cosine stays below one
+        scored = [
+            Hit(hit.id, (hit.score + self.weight * together[path]) / whole)
+            for hit, path in zip(hits, paths, strict=True)
+        ]
         return sorted(scored, key=lambda hit: (-hit.score, hit.id))
 
 
@@ -159,12 +184,13 @@ DATA_SUFFIXES: Final = (
 )
 
 DEFAULT_STEPS: Final[tuple[RankingStep, ...]] = (
+    Definition(),
     PathMatch(Signal.BM25),
     Spread(Signal.BM25),
     SemanticDemotion(),
     SemanticCoherence(),
-    PathMatch(Signal.SEMANTIC, stem_weight=0.15, directory_weight=0.05, data_penalty=0.3, depth_penalty=0.01),
-    Spread(Signal.SEMANTIC, step=0.5),
+    PathMatch(Signal.SEMANTIC, stem_weight=0.1, data_penalty=0.2, depth_penalty=0.02),
+    Spread(Signal.SEMANTIC, step=0.3),
 )
 
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from ctxsearch.search.coherence import cohere
 from ctxsearch.search.query import Signal
 from ctxsearch.search.ranking import RankedList, fuse
+from ctxsearch.search.steps import EXACT_SCORE
 
 WEIGHTS = {Signal.BM25: 1.0, Signal.SEMANTIC: 0.8}
 
@@ -33,6 +34,15 @@ def test_signals_that_agree_on_a_file_lift_it_over_one_that_a_single_signal_like
 def test_the_next_node_of_a_file_stands_behind_its_best() -> None:
     scores = ranked(["a:1", "a:2"], ["a:1", "a:2"])
     assert scores["a:1"] > scores["a:2"] > 0
+
+
+def test_an_exact_symbol_is_what_its_file_shows_first() -> None:
+    lists = [
+        RankedList(Signal.BM25, [("a:symbol", 2 * EXACT_SCORE), ("a:other", 1.0)]),
+        RankedList(Signal.SEMANTIC, [("b:1", 1.0), ("a:other", 0.9)]),
+    ]
+    found = cohere(fuse(lists, WEIGHTS), lists, WEIGHTS, file_of)
+    assert max(found, key=lambda key: found[key].fused) == "a:symbol"
 
 
 def test_a_file_first_in_both_lists_scores_one() -> None:

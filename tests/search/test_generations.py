@@ -9,7 +9,7 @@ import pytest
 from search_project import Project
 
 from ctxsearch.search.embed import bundled_embedder
-from ctxsearch.search.lexical import TantivyIndex
+from ctxsearch.search.lexical import FORMAT, TantivyIndex
 from ctxsearch.search.ports import SELECT_ALL
 from ctxsearch.search.query import Mode, SearchQuery
 from ctxsearch.search.scope import Scope
@@ -113,7 +113,7 @@ def test_a_lost_index_is_built_anew(project: Project, part: str) -> None:
     again.close()
 
 
-@pytest.mark.parametrize("damaged", ["text/text-2/meta.json", "vectors/vectors-1"])
+@pytest.mark.parametrize("damaged", [f"text/{FORMAT}/meta.json", "vectors/vectors-1"])
 def test_a_damaged_index_is_built_anew(project: Project, damaged: str) -> None:
     project.close()
     target = project.state / damaged

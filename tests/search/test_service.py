@@ -485,7 +485,7 @@ def test_explain_changes_nothing_and_tells_everything(service: ContextSearchServ
     assert explanation.weights == query.signal_weights()
     assert explanation.pool == 100
     assert explanation.steps == (
-        *("path_match", "spread", "semantic_demotion", "semantic_coherence"),
+        *("definition", "path_match", "spread", "semantic_demotion", "semantic_coherence"),
         *("file_coherence", "freshness"),
     )
     assert explanation.seeds

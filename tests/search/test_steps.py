@@ -1,0 +1,73 @@
+"""Ranking steps: each keeps its list a permutation and reorders it for the reason it names."""
+
+from __future__ import annotations
+
+from ctxsearch.graph.model import CodeNode, NodeFlag, NodeId, NodeKind
+from ctxsearch.search.ports import Hit
+from ctxsearch.search.query import SearchQuery, Signal
+from ctxsearch.search.steps import DEFAULT_STEPS, EXACT_SCORE, Definition, PathMatch, Spread
+
+
+def node(number: int, name: str, kind: NodeKind, path: str = "a.py") -> CodeNode:
+    return CodeNode(
+        id=NodeId(f"{number:016x}"),
+        kind=kind,
+        name=name,
+        qualified_name=name,
+        path=path,
+        start_line=number,
+        end_line=number,
+        language="python",
+        signature=name,
+        content_hash="",
+        flags=NodeFlag.NONE,
+        parent=None,
+    )
+
+
+def names(hits: list[Hit], nodes: dict[NodeId, CodeNode]) -> list[str]:
+    return [f"{nodes[hit.id].name}:{nodes[hit.id].kind.name}" for hit in hits]
+
+
+def listed(*found: tuple[CodeNode, float]) -> tuple[list[Hit], dict[NodeId, CodeNode]]:
+    return [Hit(one.id, score) for one, score in found], {one.id: one for one, _ in found}
+
+
+def test_a_symbol_means_its_type_and_the_spelling_that_was_typed() -> None:
+    hits, nodes = listed(
+        (node(1, "engine", NodeKind.VARIABLE), 3.0 * EXACT_SCORE),
+        (node(2, "Engine", NodeKind.METHOD), 2.9 * EXACT_SCORE),
+        (node(3, "Engine", NodeKind.CLASS), 2.8 * EXACT_SCORE),
+        (node(4, "Engine", NodeKind.CLASS), 1.0),
+    )
+    ordered = Definition()(hits, SearchQuery(text="gin.Engine"), nodes.get)
+    assert names(ordered, nodes) == ["Engine:CLASS", "Engine:METHOD", "engine:VARIABLE", "Engine:CLASS"]
+    assert ordered[-1] == Hit(hits[-1].id, 1.0), "what is no exact symbol keeps its score"
+
+
+def test_a_file_named_after_the_subject_gains_and_data_loses() -> None:
+    hits, nodes = listed(
+        (node(1, "x", NodeKind.FUNCTION, "misc.py"), 1.2),
+        (node(2, "y", NodeKind.FUNCTION, "routing.py"), 1.0),
+        (node(3, "z", NodeKind.SECTION, "routing.json"), 1.4),
+    )
+    ordered = PathMatch(Signal.BM25)(hits, SearchQuery(text="how are requests routed"), nodes.get)
+    assert names(ordered, nodes) == ["y:FUNCTION", "x:FUNCTION", "z:SECTION"]
+
+
+def test_the_next_node_of_a_file_gives_way_to_another_file() -> None:
+    hits, nodes = listed(
+        (node(1, "first", NodeKind.FUNCTION, "a.py"), 2.0),
+        (node(2, "second", NodeKind.FUNCTION, "a.py"), 1.9),
+        (node(3, "third", NodeKind.FUNCTION, "b.py"), 1.0),
+    )
+    ordered = Spread(Signal.BM25)(hits, SearchQuery(text="anything"), nodes.get)
+    assert names(ordered, nodes) == ["first:FUNCTION", "third:FUNCTION", "second:FUNCTION"]
+
+
+def test_every_step_returns_the_hits_it_was_given() -> None:
+    hits, nodes = listed(
+        *((node(one, f"n{one}", NodeKind.FUNCTION, f"d/{one % 3}.py"), 1.0 / one) for one in range(1, 12))
+    )
+    for step in DEFAULT_STEPS:
+        assert sorted(hit.id for hit in step(hits, SearchQuery(text="n3"), nodes.get)) == sorted(nodes)
