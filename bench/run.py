@@ -87,14 +87,14 @@ def callgraph_rows(sets: Path, checkouts: Path | None, scratch: Path) -> Iterato
     if not truths:
         yield Row("callgraph", "skipped", f"no sets under {sets}; give --shared DIR")
     for truth in truths:
-        needed = missing_sources(truth, checkouts)
-        if isinstance(needed, str):
-            yield Row("callgraph", truth.stem, f"skipped: {needed}")
+        source = source_arguments(truth, checkouts)
+        if isinstance(source, str):
+            yield Row("callgraph", truth.stem, f"skipped: {source}")
             continue
-        yield score_row(sets / "score.py", truth, needed, scratch / f"{truth.stem}.json")
+        yield score_row(sets / "score.py", truth, source, scratch / f"{truth.stem}.json")
 
 
-def missing_sources(truth: Path, checkouts: Path | None) -> list[str] | str:
+def source_arguments(truth: Path, checkouts: Path | None) -> list[str] | str:
     """The arguments that say where the sources are, or what is missing."""
     case: dict[str, Any] = json.loads(truth.read_text())[0]
     if isinstance(case["files"], dict):
