@@ -54,11 +54,14 @@ def facts(*rows: dict[str, int]) -> NodeFacts:
 OLD = {"days": 700, "commits": 4000}
 ANCIENT = {"days": 730, "commits": BEYOND}
 MIDDLE = {"days": 200, "commits": 200}
-NEW = {"days": 3, "commits": 9}
+NEW = {"days": 3, "commits": 1}
+
+
+WIDE = {"fresh_days": 90, "fresh_commits": 50}  # fresher than the default: both edges of Fresh can be told apart
 
 
 def class_of(row: dict[str, int], **limits: int) -> Freshness:
-    return Freshness(classify(facts(row), NO_EDGES, thresholds=Thresholds(**limits)).classes[0])
+    return Freshness(classify(facts(row), NO_EDGES, thresholds=Thresholds(**{**WIDE, **limits})).classes[0])
 
 
 @pytest.mark.parametrize(
@@ -71,7 +74,8 @@ def class_of(row: dict[str, int], **limits: int) -> Freshness:
         ({"days": 366, "commits": 500}, Freshness.ACCEPTABLE),
         ({"days": 365, "commits": 501}, Freshness.ACCEPTABLE),
         ({"days": 366, "commits": 501}, Freshness.STALE),
-        (ANCIENT, Freshness.STALE),
+        (ANCIENT, Freshness.ACCEPTABLE),  # beyond the horizon: of unknown age
+        ({**ANCIENT, "fixes": 2}, Freshness.STALE_WITH_RISK),
         ({"commits": WORK_TREE_POSITION, "source": Source.WORKTREE}, Freshness.FRESH),
         ({**ANCIENT, "source": Source.SHALLOW}, Freshness.ACCEPTABLE),
         ({**ANCIENT, "source": Source.NONE}, Freshness.ACCEPTABLE),
@@ -96,9 +100,9 @@ def test_thresholds_are_settings() -> None:
 
 
 def test_a_resting_repository_is_not_stale_until_the_wall_clock_is_asked() -> None:
-    node = facts(NEW)
-    assert classify(node, NO_EDGES).classes[0] == Freshness.FRESH
-    later = classify(node, NO_EDGES, clock=NOW + 400 * DAY)
+    node, wide = facts(NEW), Thresholds(**WIDE)
+    assert classify(node, NO_EDGES, thresholds=wide).classes[0] == Freshness.FRESH
+    later = classify(node, NO_EDGES, clock=NOW + 400 * DAY, thresholds=wide)
     assert later.classes[0] == Freshness.FRESH  # still within 50 commits
     assert later.explain(0).age_days == 403
     assert classify(node, NO_EDGES, clock=NOW - 100 * DAY).ages[0] == 0
