@@ -46,7 +46,7 @@ _RACY_NS = 2_000_000_000
 _UNTRUSTED_MTIME = -1  # stored instead of a modification time that proves nothing
 _MANY_PATHS = 200  # more changed paths than this are cheaper to find by a full listing
 _TRIM_FILES = 500  # parser processes that read as many have grown: new ones after that
-_GRAPH_VERSION = "2"  # raise it when the same facts give another graph: everything is then resolved again
+_GRAPH_VERSION = "3"  # raise it when the same facts give another graph: everything is then resolved again
 _GRAPH_META = "graph version"
 _KEPT_GENERATIONS = 20  # facts of contents that no file has any more are kept as long, for branches that return
 

@@ -26,6 +26,7 @@ from ctxsearch.graph.model import (
 from ctxsearch.graph.records import FileGraph, NodeRecord
 from ctxsearch.graph.resolve.calls import MAX_CANDIDATES, Calls
 from ctxsearch.graph.resolve.evaluate import Evaluator
+from ctxsearch.graph.resolve.hierarchy import dispatched
 from ctxsearch.graph.resolve.tables import CLASS_LIKE
 from ctxsearch.graph.resolve.values import Class, Ext, Func, Inst, Module, Value, Values
 
@@ -53,6 +54,7 @@ class Assembler:
         self._calls(flow)
         self._imports()
         self._hierarchy()
+        self._overrides(found)
         self._uses()
         edges = tuple(
             Edge(source, target, kind, confidence, rule, tuple(sorted(lines)[:MAX_LINES]))
@@ -163,36 +165,23 @@ class Assembler:
                 for kind, types in ((EdgeKind.EXTENDS, definition.bases), (EdgeKind.IMPLEMENTS, definition.implements)):
                     for base in types:
                         self._type_edges(index, definition.parent, base, kind, definition.name_line)
-                self._overrides(index)
             for decorator in definition.decorators:
                 line = self.table.facts.exprs[decorator].line
                 for target in self._named_nodes(self.evaluator.decorator(self.path, decorator)):
                     self._add(self.id_of(index), target, EdgeKind.DECORATES, Rule.LEXICAL, line)
 
-    def _overrides(self, owner: int) -> None:
-        methods = [
-            index
-            for index in self.table.children.get(owner, ())
-            if self.table.facts.definitions[index].kind is NodeKind.METHOD
-        ]
-        if not methods:
-            return
-        ancestors = [item for item in self.evaluator.ancestry(self.path, owner)[1:] if isinstance(item, Class)]
-        for index in methods:
-            name = self.table.facts.definitions[index].name
-            for ancestor in ancestors:
-                self.evaluator.touch(ancestor.path, ancestor.index)
-                table = self.evaluator.table(ancestor.path)
-                twins = [
-                    twin
-                    for twin in table.defs.get(ancestor.index, {}).get(name, ())
-                    if table.facts.definitions[twin].kind is NodeKind.METHOD
-                ]
-                if twins:
-                    line = self.table.facts.definitions[index].name_line
-                    target = table.ids[twins[0]]
-                    self._add(self.id_of(index), target, EdgeKind.OVERRIDES, Rule.SELF, line)
-                    break
+    def _overrides(self, found: Calls) -> None:
+        definitions = self.table.facts.definitions
+        for index, twins in found.overrides:
+            path, twin = twins[0]
+            target = self.evaluator.table(path).ids[twin]
+            self._add(self.id_of(index), target, EdgeKind.OVERRIDES, Rule.SELF, definitions[index].name_line)
+        for site, target_place in found.virtual:
+            expr = self.table.facts.exprs[site]
+            for place in dispatched(self.evaluator, self.table, expr, target_place):
+                node = self._target(*place)
+                if node is not None:
+                    self._add(self.id_of(expr.scope), node, EdgeKind.MAY_DISPATCH, Rule.HIERARCHY, expr.line)
 
     def _uses(self) -> None:
         facts = self.table.facts

@@ -23,6 +23,7 @@ class CEvaluator(Evaluator):
     language = "c"
     class_scope_visible = True
     flow_sensitive = False  # a variable keeps its type
+    overloads = True
 
     def __init__(self, world: object) -> None:
         super().__init__(world)  # type: ignore[arg-type]
@@ -315,6 +316,34 @@ class CEvaluator(Evaluator):
             and _ends(owner, self._definition(place).receiver.name)  # type: ignore[union-attr]
         ]
 
+    def is_virtual(self, method: Place, override: Place) -> bool:
+        """Without `virtual` here, there or further up a method of the same name only hides the other."""
+        if any(_says_virtual(self.definition(*place)) for place in (method, override)):
+            return True
+        name = self.definition(*method).name
+        return any(
+            _says_virtual(self.definition(owner.path, index))
+            for owner in self.overridden_in(*method)
+            for index in self.table(owner.path).defs.get(owner.index, {}).get(name, ())
+        )
+
+    def bodies(self, path: str, index: int) -> list[Func]:
+        definition = self.definition(path, index)
+        if definition.flags & NodeFlag.DECLARATION and definition.parent >= 0:
+            outside = self._defined_outside(path, definition.parent, definition.name)
+            count = len(definition.params)
+            found = [item for item in outside if len(self.definition(item.path, item.index).params) == count]
+            if found:
+                return found
+        return super().bodies(path, index)
+
+    def descends(self, place: Place, owners: set[Place]) -> bool:
+        definition = self.definition(*place)
+        if definition.parent >= 0 or definition.receiver is None:
+            return super().descends(place, owners)
+        lineage = [item for owner in self.receiver_classes(place[0], definition) for item in self.ancestry(*_at(owner))]
+        return any(isinstance(item, Class) and _at(item) in owners for item in lineage)
+
     # -- types
 
     def type_classes(self, path: str, scope: int, declared: Type) -> Values:
@@ -372,6 +401,15 @@ def _takes(definition: Definition, count: int) -> bool:
     if any(param.kind is ParamKind.VARIADIC for param in definition.params):
         return count >= len(definition.params) - 1
     return count <= len(definition.params)
+
+
+def _says_virtual(definition: Definition) -> bool:
+    before, _, after = definition.signature.partition("(")
+    return "virtual" in before.split() or not {"override", "final"}.isdisjoint(after.rpartition(")")[2].split())
+
+
+def _at(value: Class) -> Place:
+    return value.path, value.index
 
 
 def _ends(qualified: str, suffix: str) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from ctxsearch.graph.facts import Expr, Op, Param, ParamKind
 from ctxsearch.graph.model import CALLABLE_KINDS, Rule
 from ctxsearch.graph.resolve.evaluate import Evaluator
+from ctxsearch.graph.resolve.hierarchy import is_virtual_site, override_notes, overrides
 from ctxsearch.graph.resolve.tables import FileTable, positional_params
 from ctxsearch.graph.resolve.values import (
     Arg,
@@ -42,6 +43,10 @@ class Calls:
     unresolved: list[tuple[int, str, int]] = field(default_factory=list)  # scope, callee as written, line
     flows: dict[Key, list[str]] = field(default_factory=dict)  # argument key -> encoded values
     pending: list[int] = field(default_factory=list)  # call expressions whose target is a parameter's value
+    virtual: list[tuple[int, tuple[str, int]]] = field(
+        default_factory=list
+    )  # call expression, target that may be overridden
+    overrides: list[tuple[int, list[tuple[str, int]]]] = field(default_factory=list)  # method, what it overrides
 
 
 def find_calls(evaluator: Evaluator, path: str) -> Calls:
@@ -56,6 +61,9 @@ def find_calls(evaluator: Evaluator, path: str) -> Calls:
     for target, position, values in evaluator.implicit_flows(path):
         _pass_on(evaluator, target, position, values, found)
     found.pending += evaluator.implicit_pending(path)
+    found.overrides = list(overrides(evaluator, path))
+    for key, method in override_notes(evaluator, path, found.overrides):
+        found.flows.setdefault(key, []).append(method)
     return found
 
 
@@ -102,6 +110,8 @@ def find_site(evaluator: Evaluator, table: FileTable, index: int, expr: Expr, fo
     for target in targets:
         found.edges.append((expr.scope, target, rule, expr.line))
         _flows(evaluator, table, index, target, found)
+        if is_virtual_site(evaluator, table, expr, rule, target):
+            found.virtual.append((index, target))
     if symbolic:
         found.pending.append(index)
         _flows_via(evaluator, table, index, values, found)

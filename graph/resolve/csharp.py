@@ -42,6 +42,14 @@ class CSharpEvaluator(FunctionalEvaluator):
             return definition.qualified_name
         return f"{module}.{definition.qualified_name}"
 
+    def is_virtual(self, method: tuple[str, int], override: tuple[str, int]) -> bool:
+        """A namesake hides a class's method unless it says `override`; an interface's it implements."""
+        path, index = method
+        owner = self.definition(path, index).parent
+        if owner >= 0 and self.definition(path, owner).kind is NodeKind.INTERFACE:
+            return True
+        return "override" in self.definition(*override).signature.partition("(")[0].split()
+
     # -- namespaces
 
     def namespace(self, table: FileTable, index: int) -> str:

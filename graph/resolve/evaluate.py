@@ -37,6 +37,7 @@ MAX_WIDTH = 8  # values of one expression; more is unknown
 MAX_BASES = 64  # parents of one class: interfaces and mixins can be many
 MAX_STEPS = 20_000  # evaluations for one call site: a safety net against pathological code
 MAX_HOLDERS = 20  # parameters that one function is followed through
+MAX_DISPATCH = 20  # a method with more overrides than this says nothing about one call
 _FREE = 1 << 30
 
 _Key = tuple[object, ...]
@@ -54,6 +55,7 @@ class Evaluator:
     class_scope_visible = False  # members are in scope inside methods without a receiver (Java, C++, C#)
     guesses_after_flow = False  # try `guess` also for a receiver that is a parameter nobody is known to fill
     classes_are_called = True  # T(...) runs something of T; False where it only converts (Go)
+    overloads = False  # methods of one name are told apart by their parameters
     reference_kind = EdgeKind.USES  # what an entry of FileFacts.references says
     reference_rule = Rule.LEXICAL
     flow_sensitive = True  # a later unconditional assignment in the same scope replaces earlier ones
@@ -847,6 +849,35 @@ class Evaluator:
     def implicit_flows(self, path: str) -> Iterator[tuple[tuple[str, int], int, Values]]:  # noqa: ARG002
         """What calls without a call expression pass: (target, parameter position, values)."""
         return iter(())
+
+    def overridden_in(self, path: str, index: int) -> list[Class]:
+        """The types whose methods of the same name a method overrides, nearest first."""
+        definitions = self.table(path).facts.definitions
+        owner = definitions[index].parent
+        if owner < 0 or definitions[owner].kind not in CLASS_LIKE:
+            return []
+        return [item for item in self.ancestry(path, owner)[1:] if isinstance(item, Class)]
+
+    def is_virtual(self, method: tuple[str, int], override: tuple[str, int]) -> bool:  # noqa: ARG002
+        """Whether a call of `method` runs `override` for an instance that has it, rather than being hidden by it."""
+        return True
+
+    def bodies(self, path: str, index: int) -> list[Func]:
+        """The definitions that run for a method: itself, or where it is written out."""
+        return [Func(path, index)]
+
+    def dispatch(self, target: tuple[str, int]) -> list[Func]:
+        """The methods that may run in the target's place; none when they are too many (hierarchy.py notes them)."""
+        noted = self.world.flowed("over", target[0], self.table(target[0]).stable_name(target[1]))
+        values = [self.decode_value(item) for item in noted] if len(noted) <= MAX_DISPATCH else []
+        return [value for value in values if isinstance(value, Func)]
+
+    def descends(self, place: tuple[str, int], owners: set[tuple[str, int]]) -> bool:
+        """Whether a method's class is one of the classes or inherits from one."""
+        path, index = place
+        owner = self.definition(path, index).parent
+        lineage = self.ancestry(path, owner) if owner >= 0 else []
+        return any(isinstance(item, Class) and (item.path, item.index) in owners for item in lineage)
 
     def rule(self, path: str, expr: Expr, values: Values) -> Rule:
         """Which rule found the values of a call's callee."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from ctxsearch.graph.facts import MODULE_SCOPE, Import, Type
-from ctxsearch.graph.resolve.evaluate import Evaluator
+from ctxsearch.graph.facts import MODULE_SCOPE, Definition, Import, Type
+from ctxsearch.graph.model import NodeKind
+from ctxsearch.graph.resolve.evaluate import MAX_DISPATCH, Evaluator
 from ctxsearch.graph.resolve.values import (
     EXTERNAL,
     UNKNOWN,
@@ -16,6 +17,7 @@ from ctxsearch.graph.resolve.values import (
     Values,
 )
 
+MAX_LIKE_NAMED = 200  # methods of one name that are compared with an interface; String and Close have no end
 CONTAINERS = frozenset({"[]", "{}", "()", "->"})
 BUILTINS = frozenset(
     [
@@ -211,6 +213,10 @@ class GoEvaluator(Evaluator):
                 return modules
         return UNKNOWN
 
+    def in_class_scope(self, path: str, index: int, name: str) -> Values | None:  # noqa: ARG002
+        """Fields are no scope: the type of an embedded field is not the field."""
+        return None
+
     # -- types
 
     def type_name(self, path: str, scope: int, name: str) -> Values:
@@ -260,6 +266,57 @@ class GoEvaluator(Evaluator):
         facts = self.table(path).facts
         receiver = facts.definitions[index].receiver
         return receiver is not None and receiver.name == owner and facts.package == package
+
+    def dispatch(self, target: tuple[str, int]) -> list[Func]:
+        """Methods of the types that have everything that the interface asks for; nothing declares that in Go."""
+        path, index = target
+        definition = self.definition(path, index)
+        if definition.parent < 0 or self.definition(path, definition.parent).kind is not NodeKind.INTERFACE:
+            return []
+        found = self._guarded(
+            path, ("dispatch", path, index), lambda: self._implementations(path, definition), MAX_DISPATCH
+        )
+        return [value for value in found if isinstance(value, Func)]
+
+    def _implementations(self, path: str, method: Definition) -> Values:
+        """Every type's method of that name, where the type has the interface's other methods too."""
+        asked = self._asked(path, method.parent)
+        places = [
+            place
+            for place in self.world.named("go", method.name)
+            if len(self.definition(*place).params) - 1 == len(method.params)
+            and self.definition(*place).receiver is not None
+        ]
+        if len(places) > MAX_LIKE_NAMED:
+            return UNKNOWN
+        return tuple(Func(*place) for place in places if self._has_all(place, asked))
+
+    def _asked(self, path: str, interface: int) -> set[str]:
+        """The names of an interface's methods, embedded interfaces' included."""
+        names: set[str] = set()
+        for owner in self.ancestry(path, interface):
+            if isinstance(owner, Class):
+                self.touch(owner.path, owner.index)
+                table = self.table(owner.path)
+                members = [table.facts.definitions[member] for member in table.children.get(owner.index, ())]
+                names.update(member.name for member in members if member.kind is NodeKind.METHOD)
+        return names
+
+    def _has_all(self, method: tuple[str, int], names: set[str]) -> bool:
+        path, index = method
+        types = self.type_classes(path, MODULE_SCOPE, self.definition(path, index).receiver or Type(""))
+        return any(
+            isinstance(owner, Class)
+            and all(
+                any(isinstance(member, Func) for member in self.class_member(owner.path, owner.index, name))
+                for name in sorted(names)
+            )
+            for owner in types
+        )
+
+    def descends(self, place: tuple[str, int], owners: set[tuple[str, int]]) -> bool:  # noqa: ARG002
+        """Whoever has an interface's methods may stand behind the interface."""
+        return True
 
     def receiver(self, path: str, index: int) -> Values:
         definition = self.table(path).facts.definitions[index]

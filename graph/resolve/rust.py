@@ -527,6 +527,16 @@ class RustEvaluator(Evaluator):
         """Traits the type implements in its own file lend their default methods; derives add nothing of ours."""
         return [owner for owner in super().ancestry(path, index) if isinstance(owner, Class)]
 
+    def overridden_in(self, path: str, index: int) -> list[Class]:
+        """The trait of the impl block around a method."""
+        definition = self.table(path).facts.definitions[index]
+        traits = [self.type_classes(path, definition.parent, trait) for trait in definition.implements]
+        return [value for values in traits for value in values if isinstance(value, Class)]
+
+    def descends(self, place: Place, owners: set[Place]) -> bool:  # noqa: ARG002
+        """Whoever implements a trait's method may stand behind the trait."""
+        return True
+
     # -- values of std's wrappers
 
     def type_instances(self, path: str, scope: int, declared: Type) -> Values:

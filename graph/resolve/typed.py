@@ -26,6 +26,7 @@ class TypedEvaluator(FunctionRules):
 
     iteration: tuple[str, ...] = ()  # what a loop calls: on the collection, then on its iterator
     release: tuple[str, ...] = ()  # what the end of a resource block calls
+    overloads = True
     references_call = False  # a function reference counts as a call of it (by flow); else it is a use
 
     # -- expressions

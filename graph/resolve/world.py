@@ -8,7 +8,8 @@ Key families: ("file", path) existence; ("name", path, top-level name) everythin
 ("named", family, name) who defines it in that family, ("anywhere", name) in any; ("package", family, package) its
 files; ("base", file name) files of that name; ("dir", directory) files directly in it; ("args", path, stable name,
 position) what callers pass, with ("via", ...) and ("held", ...) for what reaches a function that is itself passed
-around. Keys are stored as 64-bit hashes: a collision causes a needless re-resolution, never a missed one.
+around; ("over", path, stable name) which methods override that one. Keys are stored as 64-bit hashes: a collision
+causes a needless re-resolution, never a missed one.
 """
 
 from __future__ import annotations

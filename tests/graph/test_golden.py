@@ -5,10 +5,11 @@ A comment line under a line of code says what that line's edges are, the caret p
     helper(1)
     # ^ calls: a.helper
 
-`calls`, `uses`, `extends`, `implements`, `overrides`, `decorates`, `imports` and `tests` name edge kinds; targets are
-qualified names, separated by commas; `nothing` stands for none. Calls are complete: a line whose calls lead to the
-repository's own code and has no marker fails. Of the other kinds only marked lines are compared. `target/rule` also
-checks the rule that made the edge. Text after FIXME says what would be right where the golden records what is wrong.
+`calls`, `may_dispatch`, `uses`, `extends`, `implements`, `overrides`, `decorates`, `imports` and `tests` name edge
+kinds; targets are qualified names, separated by commas; `nothing` stands for none. Calls are complete: a line whose
+calls lead to the repository's own code and has no marker fails. Of the other kinds only marked lines are compared.
+`target/rule` also checks the rule that made the edge. Text after FIXME says what would be right where the golden
+records what is wrong.
 """
 
 from __future__ import annotations

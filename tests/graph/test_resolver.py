@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ctxsearch.graph.model import EdgeKind, node_id
+from ctxsearch.graph.model import EdgeKind, NodeKind, node_id
+from ctxsearch.graph.records import FileGraph
+from ctxsearch.graph.resolve.evaluate import MAX_DISPATCH
 from ctxsearch.graph.resolve.resolver import Resolver
 from ctxsearch.indexer.parse import parse
 
@@ -84,3 +86,31 @@ def test_a_statement_that_moves_before_another_is_read_again() -> None:
     resolver.update({"a.py": parse("a.py", before), "b.py": parse("b.py", b"from a import b\nb()\n")})
     assert calls(resolver, "b") == {("", "one")}
     assert "b.py" in resolver.update({"a.py": parse("a.py", after)}).graphs
+
+
+def test_a_new_subclass_brings_the_callers_of_its_base_up_to_date() -> None:
+    base = b"class Shape:\n    def area(self):\n        return 0\n"
+    use = b"from base import Shape\n\ndef measure(shape: Shape):\n    shape.area()\n"
+    override = b"from base import Shape\n\nclass Square(Shape):\n    def area(self):\n        return 1\n"
+    resolver = Resolver()
+    resolver.update({"base.py": parse("base.py", base), "use.py": parse("use.py", use)})
+
+    added = resolver.update({"square.py": parse("square.py", override)}).graphs
+    assert dispatched(added["use.py"]) == [(node_id("square.py", NodeKind.METHOD, "Square.area"), (4,))]
+
+    removed = resolver.update({}, ["square.py"]).graphs
+    assert dispatched(removed["use.py"]) == []
+
+
+def test_a_method_with_more_overrides_than_say_something_dispatches_to_none() -> None:
+    subclasses = "".join(f"class S{n}(Shape):\n    def area(self): pass\n" for n in range(MAX_DISPATCH + 1))
+    source = f"class Shape:\n    def area(self): pass\n{subclasses}def measure(shape: Shape):\n    shape.area()\n"
+    graph = Resolver().update({"a.py": parse("a.py", source.encode())}).graphs["a.py"]
+    assert dispatched(graph) == []
+    assert [edge.target for edge in graph.edges if edge.kind is EdgeKind.CALLS] == [
+        node_id("a.py", NodeKind.METHOD, "Shape.area")
+    ]
+
+
+def dispatched(graph: FileGraph) -> list[tuple[str, tuple[int, ...]]]:
+    return [(edge.target, edge.lines) for edge in graph.edges if edge.kind is EdgeKind.MAY_DISPATCH]
