@@ -318,9 +318,10 @@ class Evaluator:
             # block scoping: the innermost declaration around `at`, and later assignments to it
             blocks = [place for place in inside if place[1] == 0 and assigns[place[2]].declares and place[0] <= at]
             if blocks:
-                return [place for place in inside if place[0] >= blocks[-1][0]]
+                inside = [place for place in inside if place[0] >= blocks[-1][0]]
+                return inside if self.flow_sensitive else _declared(table, inside)
         if not self.flow_sensitive:
-            return inside
+            return _declared(table, inside)
         before = [place for place in inside if place[0] < at]
         for start in range(len(before) - 1, -1, -1):
             _, kind, index = before[start]
@@ -915,6 +916,14 @@ class Evaluator:
         if len(values) == 1:
             return step(values[0])
         return tuple(found for value in values for found in step(value))
+
+
+def _declared(table: FileTable, places: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """Where a variable keeps its type: what a declaration says; without one the name belongs to a scope further out."""
+    assigns = table.facts.assigns
+    declaring = [place for place in places if place[1] != 0 or assigns[place[2]].declares]
+    typed = [place for place in declaring if place[1] != 0 or assigns[place[2]].type is not None]
+    return typed or (places if declaring else [])
 
 
 def _distinct(values: Values, width: int) -> Values:

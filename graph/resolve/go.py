@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ctxsearch.graph.facts import MODULE_SCOPE, Definition, Import, Type
+from ctxsearch.graph.facts import MODULE_SCOPE, Definition, Import, Param, Type
 from ctxsearch.graph.model import NodeKind
 from ctxsearch.graph.resolve.evaluate import MAX_DISPATCH, Evaluator
 from ctxsearch.graph.resolve.values import (
@@ -221,7 +221,18 @@ class GoEvaluator(Evaluator):
 
     def type_name(self, path: str, scope: int, name: str) -> Values:
         bound = self._type_parameter(path, scope, name)
-        return bound if bound is not None else self.lookup(path, scope, name, -1)
+        if bound is not None:
+            return bound
+        found = self.lookup(path, scope, name, -1)
+        if scope >= 0 and not (found and all(isinstance(value, Class | Package) for value in found)):
+            # a local of the same name, made of the type: node := node{}
+            outside = self.in_module(path, name, -1) or UNKNOWN
+            return tuple(value for value in outside if isinstance(value, Class | Package | Ext)) or found
+        return found
+
+    def param_as_seen(self, typed: Values, param: Param) -> Values:  # noqa: ARG002
+        """A variadic parameter's type is written as the slice that it is."""
+        return typed
 
     def _type_parameter(self, path: str, scope: int, name: str) -> Values | None:
         definitions = self.table(path).facts.definitions
@@ -323,6 +334,8 @@ class GoEvaluator(Evaluator):
         return self.typed(path, definition.parent, definition.receiver)
 
     def item(self, base: Value, key: str | None) -> Values:
+        if isinstance(base, Func):
+            return (base,)  # a generic function with its type arguments
         base = self._underlying(base)
         if isinstance(base, Ext):
             if base.name == "()":

@@ -335,7 +335,7 @@ class GoExtractor(Extractor):
         if kind in ("type_assertion_expression", "type_conversion_expression"):
             base = self.expr(node.child_by_field_name("operand"))
             declared = self._type(node.child_by_field_name("type"))
-            if kind == "type_conversion_expression":
+            if kind == "type_conversion_expression" and _is_named(declared):
                 return self.add(node, Op.CALL, base=self._type_expr(node, declared), args=(base,))
             return self.add(node, Op.CAST, base=base, type=declared)
         if kind == "index_expression":
@@ -445,9 +445,9 @@ class GoExtractor(Extractor):
 
     def _type_expr(self, node: Node, declared: Type) -> int:
         """A type used as a value: conversion T(x), method expression T.M."""
-        parts = declared.name.split(".")
-        if not parts[0] or not parts[0][0].isidentifier():
+        if not _is_named(declared):
             return self.add(node, Op.UNKNOWN)
+        parts = declared.name.split(".")
         found = self.add(node, Op.NAME, parts[0])
         for part in parts[1:]:
             found = self.add(node, Op.MEMBER, part, base=found)
@@ -460,6 +460,11 @@ class GoExtractor(Extractor):
 _TYPE_NODES = frozenset(
     {"type_identifier", "qualified_type", "pointer_type", "generic_type", "slice_type", "map_type", "array_type"}
 )
+
+
+def _is_named(declared: Type) -> bool:
+    """A type with a name, unlike []byte or func()."""
+    return declared.name[:1].isidentifier()
 
 
 def _items(node: Node | None) -> list[Node]:
