@@ -20,6 +20,7 @@ from ctxsearch.daemon.session import working_tree_root
 from ctxsearch.daemon.settings import Settings, load_settings
 
 if TYPE_CHECKING:
+    from ctxsearch.daemon.layout import Layout
     from ctxsearch.graph.catalog import Snapshot
     from ctxsearch.graph.graph import CodeGraph, Traversal
     from ctxsearch.graph.model import CodeNode, Edge
@@ -74,7 +75,7 @@ def index(ctx: click.Context, path: Path, workers: int | None, as_json: bool) ->
     root = _root(path)
     problems: list[str] = []
     with (
-        open_catalog(_catalog_path(settings, root), problems) as catalog,
+        open_catalog(_layout(settings, root), problems) as catalog,
         RepositoryIndexer(
             root,
             catalog,
@@ -241,17 +242,17 @@ def _root(path: Path) -> Path:
     return working_tree_root(resolved) or resolved
 
 
-def _catalog_path(settings: Settings, root: Path) -> Path:
+def _layout(settings: Settings, root: Path) -> Layout:
     from ctxsearch.daemon.layout import Layout
 
-    return Layout(settings.repositories_dir / identity(root)).catalog
+    return Layout(settings.repositories_dir / identity(root))
 
 
 def _reading(settings: Settings, root: Path) -> Any:
     from ctxsearch.graph.catalog import Catalog, CatalogMissingError
 
     try:
-        with Catalog.open(_catalog_path(settings, root), read_only=True) as catalog:
+        with Catalog.open(_layout(settings, root).catalog, read_only=True) as catalog:
             return catalog.read()
     except CatalogMissingError as error:
         raise NoIndexError(f"no index for {root}; run `ctxsearch graph index {root}`") from error

@@ -126,7 +126,8 @@ def _root(record: RepositoryRecord) -> Finding:
 
 
 def _catalog(settings: Settings, record: RepositoryRecord, repair: bool) -> Finding:
-    path = Layout(settings.repositories_dir / record.id).catalog
+    layout = Layout(settings.repositories_dir / record.id)
+    path = layout.catalog
     try:
         with Catalog.open(path, read_only=True) as catalog:
             problems = catalog.verify()
@@ -139,7 +140,7 @@ def _catalog(settings: Settings, record: RepositoryRecord, repair: bool) -> Find
         return Finding(record.name, True, f"index verified, generation {generation}")
     again = f"run `ctxsearch refresh {record.name} --full`"
     if repair and not client.is_running(settings):
-        Catalog.rebuild(path)
+        Catalog.rebuild(path, layout.last_generation)
         return Finding(record.name, False, f"index was damaged: {problems[0]}", f"set aside; {again}")
     return Finding(record.name, False, f"index is damaged: {problems[0]}", again)
 

@@ -1,6 +1,7 @@
 """Where a repository's stores lie.
 
     DIRECTORY/catalog.sqlite        the truth
+    DIRECTORY/generation            the last generation that was promised to anybody
     DIRECTORY/IDENTITY/text         full text, derived from the catalog of that identity
     DIRECTORY/IDENTITY/vectors      vectors, likewise
     DIRECTORY/IDENTITY/freshness    history per node, likewise
@@ -10,10 +11,12 @@ A catalog that had to start over has another identity, so nothing derived from t
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 
 CATALOG = "catalog.sqlite"
+GENERATION = "generation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,22 @@ class Layout:
     def catalog(self) -> Path:
         """The catalog's file."""
         return self.directory / CATALOG
+
+    @property
+    def last_generation(self) -> int:
+        """The generation that a catalog which starts over counts on from; 0 if none was noted."""
+        try:
+            return int((self.directory / GENERATION).read_bytes())
+        except (OSError, ValueError):
+            return 0
+
+    def note_generation(self, generation: int) -> None:
+        """Notes it beside the catalog, for the day when that cannot be read. A hint: it is not synced."""
+        if generation != self.last_generation:
+            temporary = self.directory / f"{GENERATION}.new"
+            with contextlib.suppress(OSError):  # a full disk: the catalog itself is what counts
+                temporary.write_bytes(b"%d" % generation)
+                temporary.replace(self.directory / GENERATION)
 
     def text(self, identity: str) -> Path:
         """Full text derived from the catalog of that identity."""

@@ -195,6 +195,14 @@ class Repository:
             self._wait(self._is_as_ready_as_it_gets, patience)
             return self._snapshot
 
+    def wait_graph(self, patience: Patience) -> Snapshot | None:
+        """A snapshot whose edges are resolved, or the best there is when patience ran out or indexing is over."""
+        with self._changed:
+            self._wait(
+                lambda: (self._snapshot is not None and self._snapshot.graph_ready) or not self.is_busy, patience
+            )
+            return self._snapshot
+
     def _is_as_ready_as_it_gets(self) -> bool:
         if self._snapshot is None:
             return self._state.phase is not Phase.QUEUED
@@ -283,8 +291,8 @@ class Repository:
         """Reads the committed generation and publishes it, with what the follower brought meanwhile."""
         before = self._snapshot
         after = self.stores.advance(before)
-        if after is None:
-            return
+        if after is None or (before is not None and before.graph_ready and not after.graph_ready):
+            return  # while everything is indexed again the old graph answers: it is whole
         with self._changed:
             now = self._snapshot
             if now is not None and now is not before and now.catalog.identity == after.catalog.identity:

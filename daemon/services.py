@@ -111,6 +111,7 @@ class Search(search_pb2_grpc.ContextSearchServiceServicer):
             trailing_files=index.pending_files,
             vectors_ready=snapshot is not None and snapshot.vectors_ready,
             history_ready=snapshot is not None and snapshot.history_ready,
+            graph_ready=snapshot is not None and snapshot.graph_ready,
         )
 
 
@@ -134,6 +135,7 @@ class Graph(graph_pb2_grpc.GraphServiceServicer):
             unresolved=map(wire.unresolved_to_wire, detail.unresolved),
             generation=snapshot.generation,
             changed_on_disk=detail.changed_on_disk,
+            graph_ready=snapshot.graph_ready,
         )
 
     def FindNodes(
@@ -160,7 +162,7 @@ class Graph(graph_pb2_grpc.GraphServiceServicer):
 
     def Callers(self, request: graph_pb2.CallersRequest, context: grpc.ServicerContext) -> graph_pb2.CallersResponse:
         """Who calls a node."""
-        located = self._located(request.selector)
+        located = self._walkable(request.selector)
         found = self._workspace.callers(located, bounded("depth", request.depth, 1, 16, 1), limits_of(request))
         return graph_pb2.CallersResponse(**_reached(located, found))
 
@@ -168,7 +170,7 @@ class Graph(graph_pb2_grpc.GraphServiceServicer):
         self, request: graph_pb2.DependenciesRequest, context: grpc.ServicerContext
     ) -> graph_pb2.DependenciesResponse:
         """What a node depends on."""
-        located = self._located(request.selector)
+        located = self._walkable(request.selector)
         depth = bounded("depth", request.depth, 1, 16, 1)
         found = self._workspace.dependencies(located, depth, limits_of(request))
         unresolved = self._workspace.unresolved(located)
@@ -178,20 +180,20 @@ class Graph(graph_pb2_grpc.GraphServiceServicer):
 
     def Related(self, request: graph_pb2.RelatedRequest, context: grpc.ServicerContext) -> graph_pb2.RelatedResponse:
         """What is near a node."""
-        located = self._located(request.selector)
+        located = self._walkable(request.selector)
         found = self._workspace.related(located, bounded("radius", request.radius, 1, 4, 1), limits_of(request))
         return graph_pb2.RelatedResponse(**_reached(located, found))
 
     def Impact(self, request: graph_pb2.ImpactRequest, context: grpc.ServicerContext) -> graph_pb2.ImpactResponse:
         """Who is affected if a node changes."""
-        located = self._located(request.selector)
+        located = self._walkable(request.selector)
         found = self._workspace.impact(located, bounded("depth", request.depth, 1, 16, 4), limits_of(request))
         return graph_pb2.ImpactResponse(**_reached(located, found))
 
     def Path(self, request: graph_pb2.PathRequest, context: grpc.ServicerContext) -> graph_pb2.PathResponse:
         """How one node reaches another."""
-        start = self._located(getattr(request, "from"))
-        end = self._located(request.to)
+        start = self._walkable(getattr(request, "from"))
+        end = self._walkable(request.to)
         depth = bounded("max_depth", request.max_depth, 1, 32, 12)
         nodes, edges = self._workspace.path(start, end, depth, confidence_of(request))
         return graph_pb2.PathResponse(
@@ -212,6 +214,9 @@ class Graph(graph_pb2_grpc.GraphServiceServicer):
                 fact, reasons = snapshot.freshness.fact(node.id), snapshot.freshness.reasons(node.id)
                 entry.freshness.CopyFrom(wire.freshness_to_wire(fact, reasons))
         return response
+
+    def _walkable(self, selector: node_pb2.NodeSelector) -> Located:
+        return self._workspace.walkable(self._located(selector))
 
     def _located(self, selector: node_pb2.NodeSelector) -> Located:
         chosen = selector.WhichOneof("node")
@@ -393,6 +398,7 @@ def progress_to_wire(repository: Repository) -> repository_pb2.IndexProgress:
         errors=map(wire.clean, state.errors),
         vectors_ready=snapshot is not None and snapshot.vectors_ready,
         history_ready=snapshot is not None and snapshot.history_ready,
+        graph_ready=snapshot is not None and snapshot.graph_ready,
     )
 
 

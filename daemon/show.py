@@ -181,9 +181,8 @@ def progress_line(progress: repository_pb2.IndexProgress) -> str:
     """Where one repository's indexing stands, in one line."""
     phase = word(repository_pb2.IndexPhase, progress.phase)
     count = f" {progress.done}/{progress.total}" if progress.total else ""
-    later = [
-        name for name, done in (("vectors", progress.vectors_ready), ("history", progress.history_ready)) if not done
-    ]
+    parts = {"calls": progress.graph_ready, "vectors": progress.vectors_ready, "history": progress.history_ready}
+    later = [name for name, done in parts.items() if not done]
     pending = f", {' and '.join(later)} to follow" if later and progress.generation else ""
     problems = "".join(f"\n  {safe(error)}" for error in progress.errors)
     return f"{safe(progress.repository)}: {phase}{count}, generation {progress.generation}{pending}{problems}"

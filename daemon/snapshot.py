@@ -45,6 +45,7 @@ class Snapshot:
     indexed: float  # seconds since the epoch
     catalog: Pinned
     graph: CodeGraph
+    graph_ready: bool  # False while the first index has nodes and what contains what, and no other edge
     full_text: FullTextReader | None
     vectors: VectorReader | None
     freshness: NoHistory | FreshnessTable
@@ -76,7 +77,7 @@ class Snapshot:
             texts=self.texts,
             full_text=self.full_text,
             vectors=self.vectors,
-            graph=self.graph,
+            graph=self.graph if self.graph_ready else None,
             state=IndexState(self.commit, pending_files),
             repair=repair,
         )

@@ -12,6 +12,7 @@ from ctxsearch.daemon.logs import get_logger
 from ctxsearch.daemon.snapshot import Snapshot, Texts, load_graph
 from ctxsearch.graph.catalog import Catalog, CatalogMissingError, Pinned
 from ctxsearch.graph.model import NodeId
+from ctxsearch.graph.records import RESOLVED_META
 from ctxsearch.search.errors import IndexCorrupt
 from ctxsearch.search.ports import Embedder, FullTextIndex, FullTextReader, VectorIndex, VectorReader
 from ctxsearch.search.providers import load_full_text, load_vectors
@@ -44,12 +45,13 @@ class Stores:
     def advance(self, before: Snapshot | None) -> Snapshot | None:
         """The newest generation with its graph and full text; vectors and history stay as they were before."""
         pinned = self._pin()
-        if pinned.generation == 0:
+        if pinned.is_empty:
             return None
         same = before is not None and before.catalog.identity == pinned.identity
         graph = load_graph(pinned, before.graph if before is not None and same else None)
         with pinned.use() as snapshot:
             commit = snapshot.meta("commit") or ""
+            resolved = snapshot.meta(RESOLVED_META) is not None
         return Snapshot(
             repository=self._name,
             root=self._root,
@@ -58,6 +60,7 @@ class Stores:
             indexed=self.layout.catalog.stat().st_mtime if before is None else time.time(),
             catalog=pinned,
             graph=graph,
+            graph_ready=resolved,
             full_text=self._text_reader(pinned),
             vectors=before.vectors if before is not None and same else None,
             freshness=before.freshness if before is not None and same else NO_HISTORY,

@@ -37,6 +37,7 @@ from ctxsearch.daemon.registry import identity
 from ctxsearch.graph.catalog import Catalog, CatalogCorruptError, CatalogVersionError
 from ctxsearch.graph.git import Git, GitError
 from ctxsearch.graph.model import CtxsearchError, NodeDocument
+from ctxsearch.graph.records import RESOLVED_META
 from ctxsearch.search.errors import IndexCorrupt
 
 if TYPE_CHECKING:
@@ -145,17 +146,22 @@ class IndexWorker:
     def _refresh(self, order: Refresh, problems: list[str]) -> None:
         catalog, indexer = self._opened(problems)
         if order.paths is None or not was_indexed(catalog):
-            indexer.refresh(self._progress)
+            indexer.refresh(self._progress, lambda: self._make_searchable(catalog, problems))
         else:
             indexer.refresh_paths(order.paths, self._progress)
+        self._make_searchable(catalog, problems)
+
+    def _make_searchable(self, catalog: Catalog, problems: list[str]) -> None:
+        """Full text of the committed generation; of the first index also before its edges are resolved."""
         self._note_commit(catalog)
         self._tell(Progress(Phase.WRITING))
         self._text = self._caught_up(catalog, problems)
+        self._layout.note_generation(catalog.generation)
         self._tell(Committed("text", catalog.generation))
 
     def _start_over(self) -> None:
         self.close()
-        Catalog.rebuild(self._layout.catalog)
+        Catalog.rebuild(self._layout.catalog, self._layout.last_generation)
 
     def close(self) -> None:
         """Ends parser processes and closes the stores."""
@@ -172,7 +178,7 @@ class IndexWorker:
             from ctxsearch.indexer.files import Limits
             from ctxsearch.indexer.index import RepositoryIndexer
 
-            self._catalog = open_catalog(self._layout.catalog, problems)
+            self._catalog = open_catalog(self._layout, problems)
             drop_other_identities(self._layout, self._catalog.identity)
             self._indexer = RepositoryIndexer(
                 Path(self._job.root),
@@ -214,9 +220,10 @@ class FollowWorker:
         problems: list[str] = []
         with Catalog.open(self._layout.catalog, read_only=True) as catalog:
             self._forget_other(catalog.identity)
-            self._tell(Progress(Phase.HISTORY))
-            self._read_history(catalog, problems)
-            self._tell(Committed("history", catalog.generation))
+            if is_resolved(catalog):  # before that a living reference could not be told from none
+                self._tell(Progress(Phase.HISTORY))
+                self._read_history(catalog, problems)
+                self._tell(Committed("history", catalog.generation))
             self._tell(Progress(Phase.EMBEDDING))
             self._embed(catalog, problems)
             self._tell(Committed("vectors", catalog.generation))
@@ -342,14 +349,20 @@ def was_indexed(catalog: Catalog) -> bool:
         return snapshot.meta(COMMIT) is not None
 
 
-def open_catalog(path: Path, problems: list[str]) -> Catalog:
+def is_resolved(catalog: Catalog) -> bool:
+    """True once edges are there; before that there are nodes alone."""
+    with catalog.read() as snapshot:
+        return snapshot.meta(RESOLVED_META) is not None
+
+
+def open_catalog(layout: Layout, problems: list[str]) -> Catalog:
     """The catalog; one that is damaged or of another version is set aside and everything is indexed again."""
     try:
-        return Catalog.open(path)
+        return Catalog.open(layout.catalog, after=layout.last_generation)
     except (CatalogCorruptError, CatalogVersionError) as error:
         problems.append(f"indexed again from scratch: {error}")
-        Catalog.rebuild(path)
-        return Catalog.open(path)
+        Catalog.rebuild(layout.catalog, layout.last_generation)
+        return Catalog.open(layout.catalog)
 
 
 def history_files() -> Selection:

@@ -317,6 +317,16 @@ class Workspace:
                 return Located(snapshot, node)
         raise UnknownNodeError(node_id, ())
 
+    def walkable(self, located: Located) -> Located:
+        """The same node where its edges are resolved; waits while a first index is at that."""
+        if located.snapshot.graph_ready:
+            return located
+        name = located.snapshot.repository
+        snapshot = self.repository(name).wait_graph(Patience(time.monotonic() + LOADING_SECONDS))
+        if snapshot is None or not snapshot.graph_ready:
+            raise NoIndexError(f"the calls of {name} are not resolved yet; follow it with `ctxsearch watch`")
+        return self.locate_id(name, located.node.id)
+
     def detail(self, located: Located, *, with_text: bool) -> NodeDetail:
         """Everything about a node."""
         snapshot, node = located.snapshot, located.node
@@ -523,6 +533,8 @@ def _has_store(repository: Repository, signal: Signal) -> bool:
     snapshot = repository.snapshot
     if snapshot is None:
         return False
+    if signal is Signal.GRAPH:
+        return snapshot.graph_ready
     return (snapshot.vectors if signal is Signal.SEMANTIC else snapshot.full_text) is not None
 
 

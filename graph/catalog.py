@@ -66,6 +66,7 @@ from ctxsearch.graph.catalog_file import (
     connect,
     create_if_empty,
     find_meta,
+    last_generation,
     log_size,
     meta,
     opening,
@@ -121,8 +122,12 @@ class Catalog:
             self._generation = int(meta(connection, "generation"))
 
     @staticmethod
-    def open(path: Path, *, read_only: bool = False) -> Catalog:
-        """Open or create. On CatalogCorruptError or CatalogVersionError, `rebuild` is the next step."""
+    def open(path: Path, *, read_only: bool = False, after: int = 0) -> Catalog:
+        """Open or create. On CatalogCorruptError or CatalogVersionError, `rebuild` is the next step.
+
+        A catalog that is created counts its generations on from `after`: whoever waits for a generation that an
+        earlier catalog promised must not be answered by an older one of the same number.
+        """
         if read_only and not path.exists():
             raise CatalogMissingError(path, "no such file; index the repository first")
         lock = None if read_only else take_lock(path)
@@ -132,7 +137,7 @@ class Catalog:
                 connection = connect(path, read_only=read_only)
                 try:
                     if not read_only:
-                        create_if_empty(connection)
+                        create_if_empty(connection, after)
                     check(path, connection, read_only=read_only)
                     if not read_only:
                         put_meta(connection, "state", "open")
@@ -146,13 +151,15 @@ class Catalog:
             raise
 
     @staticmethod
-    def rebuild(path: Path) -> Path | None:
+    def rebuild(path: Path, after: int = 0) -> Path | None:
         """Set the file aside as `NAME.broken` (replacing an older one) and create an empty catalog in its place.
 
+        Generations count on from the old file's, or from `after` if that is more or the file cannot be read.
         Returns where the old file went, None if there was none.
         """
         lock = take_lock(path)
         try:
+            after = max(after, last_generation(path)) if path.exists() else after
             aside = path.with_name(path.name + ".broken") if path.exists() else None
             if aside is not None:
                 path.replace(aside)
@@ -160,12 +167,12 @@ class Catalog:
                 path.with_name(path.name + suffix).unlink(missing_ok=True)
         finally:
             lock.close()
-        Catalog.open(path).close()
+        Catalog.open(path, after=after).close()
         return aside
 
     @property
     def generation(self) -> int:
-        """The newest committed generation; 0 while nothing was indexed."""
+        """The newest committed generation; 0, or the last one of the catalog before, while nothing was indexed."""
         if self._lock is not None:
             return self._generation
         with self._guard, translated(self.path):
@@ -413,6 +420,7 @@ class Snapshot:
         self._loaded: tuple[list[CodeNode], list[_Array], list[_Array]] | None = None
         self.generation = int(meta(connection, "generation"))
         self.identity = meta(connection, "identity")
+        self.is_empty = self.generation == int(find_meta(connection, "base") or 0)  # nothing was ever committed
 
     def meta(self, key: str) -> str | None:
         """What `Writer.set_meta` noted."""
@@ -691,6 +699,7 @@ class Pinned:
         self._hold(connection, snapshot)
         self.generation = snapshot.generation
         self.identity = snapshot.identity
+        self.is_empty = snapshot.is_empty
 
     @contextlib.contextmanager
     def use(self) -> Iterator[Snapshot]:

@@ -114,8 +114,8 @@ def log_size(path: Path) -> int:
         return 0
 
 
-def create_if_empty(connection: sqlite3.Connection) -> None:
-    """Tables, identity and generation 0, unless there is something already."""
+def create_if_empty(connection: sqlite3.Connection, after: int) -> None:
+    """Tables, identity and the generation to count on from, unless there is something already."""
     if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
         return
     connection.execute("BEGIN IMMEDIATE")
@@ -125,7 +125,7 @@ def create_if_empty(connection: sqlite3.Connection) -> None:
     connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     identity = connection.execute("SELECT lower(hex(randomblob(8)))").fetchone()[0]
-    for key, value in (("identity", identity), ("generation", "0"), ("state", "closed")):
+    for key, value in (("identity", identity), ("generation", str(after)), ("base", str(after)), ("state", "closed")):
         put_meta(connection, key, value)
     connection.execute("COMMIT")
 
@@ -227,6 +227,15 @@ def meta(connection: sqlite3.Connection, key: str) -> str:
     if value is None:
         raise DamagedError
     return value
+
+
+def last_generation(path: Path) -> int:
+    """The generation of a file that is to be replaced, as far as it can still be read; 0 otherwise."""
+    try:
+        with contextlib.closing(connect(path, read_only=True)) as connection:
+            return int(meta(connection, "generation"))
+    except (sqlite3.Error, DamagedError, UnicodeDecodeError, ValueError):
+        return 0
 
 
 def put_meta(connection: sqlite3.Connection, key: str, value: str) -> None:

@@ -10,6 +10,9 @@ from ctxsearch.graph.model import CodeNode, Edge, EdgeKind, NodeFlag, NodeKind, 
 # where a path would (Changes, documents, graph_of); it begins with a character that no path has.
 SHARD_MARK = "\0"
 SHARED_KINDS = frozenset({NodeKind.REPOSITORY, NodeKind.PACKAGE, NodeKind.EXTERNAL})
+# Noted in the catalog's meta by the first generation whose edges are resolved. Without it there are nodes and what
+# contains what: enough to search, not enough to walk.
+RESOLVED_META = "graph version"
 FactsKey = tuple[str, str, str]  # content hash, language, extractor version
 
 

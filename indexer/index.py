@@ -1,5 +1,9 @@
 """One repository, kept current: list, compare, parse what changed, resolve, commit one generation.
 
+The first index takes two: nodes as soon as every file is parsed, so that they can be searched, then the edges. The
+catalog says which of the two it holds (`RESOLVED_META`), and whatever ends the process in between, the next refresh
+resolves what is there.
+
 The catalog is the truth. What is kept in memory equals the last committed generation: when a refresh fails on the
 way (a full disk, a cancelled call) it is dropped and read again from the catalog, so that the next refresh starts
 from what is there. Nothing is written into the repository.
@@ -18,8 +22,8 @@ import msgspec
 from ctxsearch.graph.catalog import Catalog, Writer
 from ctxsearch.graph.facts import EncodedFacts, decode_facts
 from ctxsearch.graph.git import Git
-from ctxsearch.graph.records import Counts, FileRecord
-from ctxsearch.graph.resolve.resolver import ResolveDelta, Resolver
+from ctxsearch.graph.records import RESOLVED_META, Counts, FileRecord
+from ctxsearch.graph.resolve.resolver import ResolveDelta, Resolver, Taken
 from ctxsearch.indexer.files import (
     FileEntry,
     FileStat,
@@ -39,6 +43,8 @@ from ctxsearch.indexer.worker import Parsed
 
 # Phase, done, in all (0: not known). An exception from it cancels the refresh; the last generation stays.
 Progress = Callable[[str, int, int], None]
+# The first index: nodes are committed and can be searched, edges follow. Called between the two generations.
+NodesKnown = Callable[[], None]
 
 # A file written in the same tick of the clock as it was read could change again without showing: it is looked
 # at once more by the next refresh. Two seconds is the coarsest clock of a file system in use (FAT).
@@ -47,7 +53,6 @@ _UNTRUSTED_MTIME = -1  # stored instead of a modification time that proves nothi
 _MANY_PATHS = 200  # more changed paths than this are cheaper to find by a full listing
 _TRIM_FILES = 500  # parser processes that read as many have grown: new ones after that
 _GRAPH_VERSION = "3"  # raise it when the same facts give another graph: everything is then resolved again
-_GRAPH_META = "graph version"
 _KEPT_GENERATIONS = 20  # facts of contents that no file has any more are kept as long, for branches that return
 
 
@@ -138,10 +143,10 @@ class RepositoryIndexer:
             self._pool.warm()
             self._prepared(self._remember())
 
-    def refresh(self, progress: Progress | None = None) -> RefreshReport:
+    def refresh(self, progress: Progress | None = None, nodes_known: NodesKnown | None = None) -> RefreshReport:
         """Bring the catalog up to date with the whole tree. Raises NothingToIndexError when no file is indexed."""
         with self._one_at_a_time:
-            return self._refresh(progress or _silent)
+            return self._refresh(progress or _silent, nodes_known)
 
     def refresh_paths(self, paths: Iterable[str], progress: Progress | None = None) -> RefreshReport:
         """The same for some files or directories (relative paths) that may have changed, without a full listing."""
@@ -153,14 +158,14 @@ class RepositoryIndexer:
 
     # -- the two ways to a plan
 
-    def _refresh(self, progress: Progress) -> RefreshReport:
+    def _refresh(self, progress: Progress, nodes_known: NodesKnown | None = None) -> RefreshReport:
         watch = _Stopwatch(progress)
         watch.phase("list")
         listing = list_files(self.root, self._limits, self._git)
         watch.phase("compare")
         memory = self._remember()
         plan = self._compare(listing, memory, set(memory.records), set(memory.reasons))
-        outcome = self._carry_out(plan, watch)
+        outcome = self._carry_out(plan, watch, nodes_known)
         if not memory.records:
             raise NothingToIndexError(self.root, (*plan.skipped, *outcome.skipped))
         with self._catalog.read() as snapshot:
@@ -199,17 +204,17 @@ class RepositoryIndexer:
 
     # -- carrying it out
 
-    def _carry_out(self, plan: _Plan, watch: _Stopwatch) -> _Outcome:
+    def _carry_out(self, plan: _Plan, watch: _Stopwatch, nodes_known: NodesKnown | None = None) -> _Outcome:
         """Parse, resolve, commit. Whatever fails on the way, memory is dropped rather than ahead of the disk."""
         outcome = _Outcome(self._clock())
         memory = self._remember()
         if not _needs_writing(plan, memory):
             return outcome
         try:
-            with self._catalog.write() as writer:
-                self._write_files(writer, plan, memory, outcome, watch)
-                self._write_graph(writer, plan, memory, outcome, watch)
-                watch.phase("commit")
+            if nodes_known is not None and not memory.records:
+                self._write_twice(plan, memory, outcome, watch, nodes_known)
+            else:
+                self._write_once(plan, memory, outcome, watch)
         except BaseException:
             self._memory = self._resolver = None
             self._refused.clear()
@@ -218,6 +223,39 @@ class RepositoryIndexer:
             self._pool.close()
             self._pool.warm()
         return outcome
+
+    def _write_once(self, plan: _Plan, memory: _Memory, outcome: _Outcome, watch: _Stopwatch) -> None:
+        with self._catalog.write() as writer:
+            self._write_files(writer, plan, memory, outcome, watch)
+            taken = self._take_over(writer, plan, memory, outcome, watch)
+            if taken is not None:
+                self._write_graph(writer, taken, memory, outcome, watch)
+            watch.phase("commit")
+
+    def _write_twice(
+        self, plan: _Plan, memory: _Memory, outcome: _Outcome, watch: _Stopwatch, nodes_known: NodesKnown
+    ) -> None:
+        """A generation of nodes, then one with the edges. Until the second is there the graph counts as outdated."""
+        with self._catalog.write() as writer:
+            self._write_files(writer, plan, memory, outcome, watch)
+            taken = self._take_over(writer, plan, memory, outcome, watch)
+            if taken is not None:
+                watch.phase("store")
+                self._write_outlines(writer, taken)
+            watch.phase("commit")
+        if taken is None:
+            return
+        nodes_known()
+        with self._catalog.write() as writer:
+            self._write_graph(writer, taken, memory, outcome, watch)
+            watch.phase("commit")
+
+    def _write_outlines(self, writer: Writer, taken: Taken) -> None:
+        resolver = self._resolver
+        assert resolver is not None
+        for path in sorted(taken.changed):
+            writer.replace(path, resolver.outline(path))
+        writer.put_shared(*resolver.outline_shared())
 
     def _write_files(self, writer: Writer, plan: _Plan, memory: _Memory, outcome: _Outcome, watch: _Stopwatch) -> None:
         for path in (*plan.removed, *plan.forgotten):
@@ -233,20 +271,29 @@ class RepositoryIndexer:
         known = {path: frozenset(memory.languages.get(path, ())) for path in paths}
         self._parse(writer, paths, known, memory, outcome, watch)
 
-    def _write_graph(self, writer: Writer, plan: _Plan, memory: _Memory, outcome: _Outcome, watch: _Stopwatch) -> None:
+    def _take_over(
+        self, writer: Writer, plan: _Plan, memory: _Memory, outcome: _Outcome, watch: _Stopwatch
+    ) -> Taken | None:
+        """Hand what changed to the resolver; None when the graph stays as it is."""
         if not (outcome.facts or outcome.lost or outcome.removed or plan.removed or memory.outdated):
-            return
+            return None
         watch.phase("load")
         resolver = self._prepared(memory, outcome)
         present = memory.records.keys() | outcome.stats.keys()
         again = sorted((set(outcome.lost) & present) - outcome.facts.keys() - memory.reasons.keys())
         self._parse(writer, again, {}, memory, outcome, watch)
         watch.phase("resolve")
-        delta = resolver.update(EncodedFacts(outcome.facts), (*plan.removed, *outcome.removed))
+        return resolver.take(EncodedFacts(outcome.facts), (*plan.removed, *outcome.removed))
+
+    def _write_graph(self, writer: Writer, taken: Taken, memory: _Memory, outcome: _Outcome, watch: _Stopwatch) -> None:
+        resolver = self._resolver
+        assert resolver is not None
+        watch.phase("resolve")
+        delta = resolver.resolve(taken)
         outcome.resolved = delta.resolved
         watch.phase("store")
         _store(writer, delta)
-        writer.set_meta(_GRAPH_META, _GRAPH_VERSION)
+        writer.set_meta(RESOLVED_META, _GRAPH_VERSION)
         memory.outdated = False
         if len(outcome.facts) > _MANY_PATHS:
             writer.collect_facts(writer.generation - _KEPT_GENERATIONS)
@@ -341,7 +388,7 @@ class RepositoryIndexer:
                     extractor, _, path = version.partition(" ")
                     if extractor == str(EXTRACTOR_VERSION):
                         languages.setdefault(path, {})[content_hash] = language
-                outdated = bool(records) and snapshot.meta(_GRAPH_META) != _GRAPH_VERSION
+                outdated = bool(records) and snapshot.meta(RESOLVED_META) != _GRAPH_VERSION
                 self._memory = _Memory(records, dict(snapshot.skipped()), languages, outdated)
             for record in list(records.values()):
                 if record.content_hash not in languages.get(record.path, {}):  # facts of another version

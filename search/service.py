@@ -313,7 +313,7 @@ class ContextSearchService:
             if not own:
                 continue
             if corpus.graph is None:
-                raise FailedPrecondition(f"{corpus.repository} has no graph")
+                raise FailedPrecondition(f"the calls of {corpus.repository} are not resolved yet")
             ids = [node_id for _, node_id in own]
             walk = expand(corpus.graph, ids, run.query.expansion, self._acceptance(run, number))
             expanded += [(expansion_order(one, own[one.seed_rank][0]), number, one) for one in walk.kept]

@@ -461,11 +461,28 @@ def test_rebuild_sets_the_old_file_aside_and_has_another_identity(path: Path) ->
         identity = catalog.identity
     aside = Catalog.rebuild(path)
     assert aside is not None
-    with Catalog.open(path) as catalog:
-        assert catalog.generation == 0
+    with Catalog.open(path) as catalog, catalog.read() as snapshot:
         assert catalog.identity != identity
+        assert snapshot.is_empty
+        assert not snapshot.files()
     with Catalog.open(aside) as old:
         assert old.generation == 1
+
+
+def test_generations_count_on_after_a_rebuild(path: Path) -> None:
+    with Catalog.open(path) as catalog:
+        fill(catalog)
+    Catalog.rebuild(path)
+    with Catalog.open(path) as catalog:
+        fill(catalog)
+        assert catalog.generation == 2
+        with catalog.read() as snapshot:
+            assert not snapshot.is_empty
+            assert snapshot.changes_since(0).changed
+    path.write_bytes(b"no database")
+    Catalog.rebuild(path, after=7)
+    with Catalog.open(path) as catalog:
+        assert catalog.generation == 7
 
 
 # A full disk

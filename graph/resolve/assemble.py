@@ -62,6 +62,12 @@ class Assembler:
         )
         return FileGraph(nodes, edges, self._unresolved([*found.unresolved, *flow.unresolved]))
 
+    def outline(self) -> FileGraph:
+        """Nodes and containment alone, before anything is resolved."""
+        self._structure()
+        edges = (Edge(*key, confidence, rule) for key, (rule, confidence, _) in sorted(self.edges.items()))
+        return FileGraph(tuple(self._nodes()), tuple(edges))
+
     # -- nodes
 
     def _nodes(self) -> Iterator[NodeRecord]:

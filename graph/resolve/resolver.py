@@ -58,6 +58,15 @@ class ResolveDelta:
     resolved: int  # files that were resolved, changed result or not
 
 
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Files that the world has taken over and that are not resolved yet."""
+
+    changed: frozenset[str]
+    keys: set[int]  # whose answers may differ now
+    moved: set[Key]  # argument keys whose answers do
+
+
 class Resolver:
     """The only writer of its World. Not thread-safe: one update at a time."""
 
@@ -79,12 +88,32 @@ class Resolver:
 
     def update(self, changed: Mapping[str, FileFacts], deleted: Iterable[str] = ()) -> ResolveDelta:
         """Bring every file's graph up to date with new and deleted files."""
+        return self.resolve(self.take(changed, deleted))
+
+    def take(self, changed: Mapping[str, FileFacts], deleted: Iterable[str] = ()) -> Taken:
+        """Know new and deleted files from now on; `resolve` must follow."""
         gone = sorted(set(deleted) - changed.keys())
         keys = self.world.replace(changed, gone)
         for evaluator in self._evaluators.values():
             evaluator.forget()
         moved = {key for path in gone for key in self._drop(path)}
-        dirty = sorted((set(changed) | self._readers(keys)) & set(self.world.paths()))
+        return Taken(frozenset(changed), keys, moved)
+
+    def outline(self, path: str) -> FileGraph:
+        """A file's nodes, as `resolve` will give them too, and what contains what: no other edge."""
+        self.world.reads = set()
+        evaluator = self.evaluator(path)
+        evaluator.begin(path)
+        return Assembler(evaluator, path).outline()
+
+    def outline_shared(self) -> tuple[tuple[NodeRecord, ...], tuple[Edge, ...]]:
+        """The nodes without a file, as far as they are known before anything is resolved."""
+        return shared_graph(self.repository, self.world.paths(), ())
+
+    def resolve(self, taken: Taken) -> ResolveDelta:
+        """Bring every file's graph up to date with what was taken."""
+        moved = set(taken.moved)
+        dirty = sorted((taken.changed | self._readers(taken.keys)) & set(self.world.paths()))
         calls: dict[str, Calls] = {}
         for path in dirty:
             calls[path], flowed = self._first_phase(path)

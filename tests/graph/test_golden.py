@@ -121,3 +121,16 @@ def test_a_call_without_a_marker_is_reported() -> None:
 def test_a_wrong_rule_is_reported() -> None:
     source = "def f(): pass\nf()\n# ^ calls: a.f/typed\n"
     assert difference({"a.py": source}) == ["a.py:2 calls: other rule than a.f/typed"]
+
+
+@pytest.mark.parametrize("folder", folders())
+def test_an_outline_has_the_nodes_that_resolution_gives(folder: str) -> None:
+    sources = read_sources(ROOT / folder)
+    resolver = Resolver()
+    taken = resolver.take({path: parse(path, text.encode()) for path, text in sources.items()})
+    outlines = {path: resolver.outline(path) for path in sources}
+    graphs = resolver.resolve(taken).graphs
+    assert {path: graph.nodes for path, graph in outlines.items()} == {p: graph.nodes for p, graph in graphs.items()}
+    for path, graph in outlines.items():
+        assert {edge.kind for edge in graph.edges} <= {EdgeKind.CONTAINS}
+        assert set(graph.edges) <= set(graphs[path].edges)

@@ -18,6 +18,7 @@ from scratch_repository import ScratchRepository
 from ctxsearch.graph.catalog import Catalog, CatalogFullError, Writer
 from ctxsearch.graph.git import Git
 from ctxsearch.graph.model import EdgeKind
+from ctxsearch.graph.records import RESOLVED_META
 from ctxsearch.indexer import index
 from ctxsearch.indexer.files import NothingToIndexError, SkipReason
 from ctxsearch.indexer.index import RepositoryIndexer
@@ -101,6 +102,41 @@ def test_first_refresh_makes_a_generation_with_nodes_edges_and_counts(repo: Repo
     assert report.counts.files == {"python": 2}
     assert ("run", "helper") in repo.calls()
     assert {"list", "compare", "parse", "resolve", "store", "commit"} <= report.seconds.keys()
+
+
+class EndedError(Exception):
+    """Stands for whatever ends a process between two generations."""
+
+
+def test_nodes_of_the_first_index_are_committed_before_its_edges(repo: Repo) -> None:
+    seen: list[object] = []
+
+    def look() -> None:
+        with repo.catalog.read() as snapshot:
+            seen.extend((snapshot.meta(RESOLVED_META), list(snapshot.documents()), repo.calls()))
+
+    report = repo.indexer.refresh(nodes_known=look)
+    with repo.catalog.read() as snapshot:
+        documents = list(snapshot.documents())
+        assert snapshot.changes_since(1).documents == ()  # nothing has to be indexed for search again
+        assert snapshot.meta(RESOLVED_META) is not None
+    assert seen == [None, documents, set()]
+    assert report.generation == 2
+    assert repo.graph() == from_scratch(repo.root, repo.pool)
+
+
+def test_an_index_that_ended_before_its_edges_is_resolved_by_the_next_refresh(repo: Repo) -> None:
+    def end() -> None:
+        raise EndedError
+
+    with pytest.raises(EndedError):
+        repo.indexer.refresh(nodes_known=end)
+    repo.restart()
+    again: list[str] = []
+    report = repo.indexer.refresh(nodes_known=lambda: again.append("nodes"))
+    assert (report.resolved, again) == (2, [])  # one generation does: the nodes are there
+    assert ("run", "helper") in repo.calls()
+    assert repo.graph() == from_scratch(repo.root, repo.pool)
 
 
 def test_nothing_new_makes_no_generation(repo: Repo) -> None:

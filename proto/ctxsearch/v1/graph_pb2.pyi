@@ -115,6 +115,7 @@ class GetNodeResponse(_message.Message):
     UNRESOLVED_FIELD_NUMBER: _builtins.int
     GENERATION_FIELD_NUMBER: _builtins.int
     CHANGED_ON_DISK_FIELD_NUMBER: _builtins.int
+    GRAPH_READY_FIELD_NUMBER: _builtins.int
     doc: _builtins.str
     """Its doc comment, markers removed."""
     body: _builtins.str
@@ -127,6 +128,8 @@ class GetNodeResponse(_message.Message):
     """Generation that answered."""
     changed_on_disk: _builtins.bool
     """True if the file changed or vanished on disk since it was indexed."""
+    graph_ready: _builtins.bool
+    """False while calls are being resolved for the first time: counts and unresolved calls say nothing yet."""
     @_builtins.property
     def node(self) -> _node_pb2.Node:
         """The node."""
@@ -151,10 +154,11 @@ class GetNodeResponse(_message.Message):
         unresolved: _abc.Iterable[Global___UnresolvedCall] | None = ...,
         generation: _builtins.int = ...,
         changed_on_disk: _builtins.bool = ...,
+        graph_ready: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["freshness", b"freshness", "node", b"node"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["body", b"body", "caller_count", b"caller_count", "changed_on_disk", b"changed_on_disk", "dependency_count", b"dependency_count", "doc", b"doc", "freshness", b"freshness", "generation", b"generation", "node", b"node", "unresolved", b"unresolved"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["body", b"body", "caller_count", b"caller_count", "changed_on_disk", b"changed_on_disk", "dependency_count", b"dependency_count", "doc", b"doc", "freshness", b"freshness", "generation", b"generation", "graph_ready", b"graph_ready", "node", b"node", "unresolved", b"unresolved"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -26,15 +26,15 @@ from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x63txsearch/v1/repository.proto\x12\x0c\x63txsearch.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"d\n\nRepository\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0c\n\x04root\x18\x02 \x01(\t\x12\n\n\x02id\x18\x03 \x01(\t\x12.\n\nadded_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"$\n\x05\x43ount\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05\x63ount\x18\x02 \x01(\x05\"+\n\x0bSkippedFile\x12\x0c\n\x04path\x18\x01 \x01(\t\x12\x0e\n\x06reason\x18\x02 \x01(\t\"\xbb\x01\n\rIndexProgress\x12\x12\n\nrepository\x18\x01 \x01(\t\x12\'\n\x05phase\x18\x02 \x01(\x0e\x32\x18.ctxsearch.v1.IndexPhase\x12\x0c\n\x04\x64one\x18\x03 \x01(\x05\x12\r\n\x05total\x18\x04 \x01(\x05\x12\x12\n\ngeneration\x18\x05 \x01(\x05\x12\x0e\n\x06\x65rrors\x18\x06 \x03(\t\x12\x15\n\rvectors_ready\x18\x07 \x01(\x08\x12\x15\n\rhistory_ready\x18\x08 \x01(\x08\"C\n\x14\x41\x64\x64RepositoryRequest\x12\x0c\n\x04path\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0f\n\x07\x64ry_run\x18\x03 \x01(\x08\"\xaf\x01\n\x0cIndexPreview\x12\r\n\x05\x66iles\x18\x01 \x01(\x05\x12\r\n\x05\x62ytes\x18\x02 \x01(\x03\x12&\n\tlanguages\x18\x03 \x03(\x0b\x32\x13.ctxsearch.v1.Count\x12$\n\x07skipped\x18\x04 \x03(\x0b\x32\x13.ctxsearch.v1.Count\x12\x33\n\x10skipped_examples\x18\x05 \x03(\x0b\x32\x19.ctxsearch.v1.SkippedFile\"\x83\x01\n\x15\x41\x64\x64RepositoryResponse\x12,\n\nrepository\x18\x01 \x01(\x0b\x32\x18.ctxsearch.v1.Repository\x12\x0f\n\x07\x65xisted\x18\x02 \x01(\x08\x12+\n\x07preview\x18\x03 \x01(\x0b\x32\x1a.ctxsearch.v1.IndexPreview\"-\n\x17RemoveRepositoryRequest\x12\x12\n\nrepository\x18\x01 \x01(\t\"/\n\x18RemoveRepositoryResponse\x12\x13\n\x0b\x66reed_bytes\x18\x01 \x01(\x03\"@\n\x17ListRepositoriesRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"h\n\x18ListRepositoriesResponse\x12\x33\n\x0crepositories\x18\x01 \x03(\x0b\x32\x1d.ctxsearch.v1.RepositoryEntry\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"n\n\x0fRepositoryEntry\x12,\n\nrepository\x18\x01 \x01(\x0b\x32\x18.ctxsearch.v1.Repository\x12-\n\x08progress\x18\x02 \x01(\x0b\x32\x1b.ctxsearch.v1.IndexProgress\"_\n\x0eRefreshRequest\x12\x12\n\nrepository\x18\x01 \x01(\t\x12\x0c\n\x04\x66ull\x18\x02 \x01(\x08\x12+\n\x08max_wait\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\"8\n\x0fRefreshResponse\x12\x12\n\ngeneration\x18\x01 \x01(\x05\x12\x11\n\tcompleted\x18\x02 \x01(\x08\"*\n\x14WatchIndexingRequest\x12\x12\n\nrepository\x18\x01 \x01(\t\"F\n\x15WatchIndexingResponse\x12-\n\x08progress\x18\x01 \x03(\x0b\x32\x1b.ctxsearch.v1.IndexProgress\"&\n\x10GetStatusRequest\x12\x12\n\nrepository\x18\x01 \x01(\t\"\x98\x04\n\x11GetStatusResponse\x12,\n\nrepository\x18\x01 \x01(\x0b\x32\x18.ctxsearch.v1.Repository\x12-\n\x08progress\x18\x02 \x01(\x0b\x32\x1b.ctxsearch.v1.IndexProgress\x12\x0e\n\x06\x63ommit\x18\x03 \x01(\t\x12\x30\n\x0cindexed_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x16\n\x0etrailing_files\x18\x05 \x01(\x05\x12\r\n\x05\x66iles\x18\x06 \x01(\x05\x12\r\n\x05nodes\x18\x07 \x01(\x05\x12\r\n\x05\x65\x64ges\x18\x08 \x01(\x05\x12&\n\tlanguages\x18\t \x03(\x0b\x32\x13.ctxsearch.v1.Count\x12\"\n\x05kinds\x18\n \x03(\x0b\x32\x13.ctxsearch.v1.Count\x12$\n\x07skipped\x18\x0b \x03(\x0b\x32\x13.ctxsearch.v1.Count\x12%\n\x05sizes\x18\x0c \x03(\x0b\x32\x16.ctxsearch.v1.PartSize\x12&\n\tfreshness\x18\r \x03(\x0b\x32\x13.ctxsearch.v1.Count\x12\x10\n\x08watching\x18\x0e \x01(\x08\x12\x1b\n\x13worker_memory_bytes\x18\x0f \x01(\x03\x12\x17\n\x0f\x65mbedding_model\x18\x10 \x01(\t\x12\x16\n\x0e\x65mbedded_nodes\x18\x11 \x01(\x05\"\'\n\x08PartSize\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05\x62ytes\x18\x02 \x01(\x03*\x89\x02\n\nIndexPhase\x12\x1b\n\x17INDEX_PHASE_UNSPECIFIED\x10\x00\x12\x14\n\x10INDEX_PHASE_IDLE\x10\x01\x12\x16\n\x12INDEX_PHASE_QUEUED\x10\x02\x12\x17\n\x13INDEX_PHASE_LISTING\x10\x03\x12\x17\n\x13INDEX_PHASE_PARSING\x10\x04\x12\x19\n\x15INDEX_PHASE_RESOLVING\x10\x05\x12\x17\n\x13INDEX_PHASE_WRITING\x10\x06\x12\x19\n\x15INDEX_PHASE_EMBEDDING\x10\x07\x12\x17\n\x13INDEX_PHASE_HISTORY\x10\x08\x12\x16\n\x12INDEX_PHASE_FAILED\x10\t2\xa5\x04\n\x11RepositoryService\x12X\n\rAddRepository\x12\".ctxsearch.v1.AddRepositoryRequest\x1a#.ctxsearch.v1.AddRepositoryResponse\x12\x61\n\x10RemoveRepository\x12%.ctxsearch.v1.RemoveRepositoryRequest\x1a&.ctxsearch.v1.RemoveRepositoryResponse\x12\x61\n\x10ListRepositories\x12%.ctxsearch.v1.ListRepositoriesRequest\x1a&.ctxsearch.v1.ListRepositoriesResponse\x12\x46\n\x07Refresh\x12\x1c.ctxsearch.v1.RefreshRequest\x1a\x1d.ctxsearch.v1.RefreshResponse\x12Z\n\rWatchIndexing\x12\".ctxsearch.v1.WatchIndexingRequest\x1a#.ctxsearch.v1.WatchIndexingResponse0\x01\x12L\n\tGetStatus\x12\x1e.ctxsearch.v1.GetStatusRequest\x1a\x1f.ctxsearch.v1.GetStatusResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x63txsearch/v1/repository.proto\x12\x0c\x63txsearch.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"d\n\nRepository\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0c\n\x04root\x18\x02 \x01(\t\x12\n\n\x02id\x18\x03 \x01(\t\x12.\n\nadded_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"$\n\x05\x43ount\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05\x63ount\x18\x02 \x01(\x05\"+\n\x0bSkippedFile\x12\x0c\n\x04path\x18\x01 \x01(\t\x12\x0e\n\x06reason\x18\x02 \x01(\t\"\xd0\x01\n\rIndexProgress\x12\x12\n\nrepository\x18\x01 \x01(\t\x12\'\n\x05phase\x18\x02 \x01(\x0e\x32\x18.ctxsearch.v1.IndexPhase\x12\x0c\n\x04\x64one\x18\x03 \x01(\x05\x12\r\n\x05total\x18\x04 \x01(\x05\x12\x12\n\ngeneration\x18\x05 \x01(\x05\x12\x0e\n\x06\x65rrors\x18\x06 \x03(\t\x12\x15\n\rvectors_ready\x18\x07 \x01(\x08\x12\x15\n\rhistory_ready\x18\x08 \x01(\x08\x12\x13\n\x0bgraph_ready\x18\t \x01(\x08\"C\n\x14\x41\x64\x64RepositoryRequest\x12\x0c\n\x04path\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0f\n\x07\x64ry_run\x18\x03 \x01(\x08\"\xaf\x01\n\x0cIndexPreview\x12\r\n\x05\x66iles\x18\x01 \x01(\x05\x12\r\n\x05\x62ytes\x18\x02 \x01(\x03\x12&\n\tlanguages\x18\x03 \x03(\x0b\x32\x13.ctxsearch.v1.Count\x12$\n\x07skipped\x18\x04 \x03(\x0b\x32\x13.ctxsearch.v1.Count\x12\x33\n\x10skipped_examples\x18\x05 \x03(\x0b\x32\x19.ctxsearch.v1.SkippedFile\"\x83\x01\n\x15\x41\x64\x64RepositoryResponse\x12,\n\nrepository\x18\x01 \x01(\x0b\x32\x18.ctxsearch.v1.Repository\x12\x0f\n\x07\x65xisted\x18\x02 \x01(\x08\x12+\n\x07preview\x18\x03 \x01(\x0b\x32\x1a.ctxsearch.v1.IndexPreview\"-\n\x17RemoveRepositoryRequest\x12\x12\n\nrepository\x18\x01 \x01(\t\"/\n\x18RemoveRepositoryResponse\x12\x13\n\x0b\x66reed_bytes\x18\x01 \x01(\x03\"@\n\x17ListRepositoriesRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"h\n\x18ListRepositoriesResponse\x12\x33\n\x0crepositories\x18\x01 \x03(\x0b\x32\x1d.ctxsearch.v1.RepositoryEntry\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"n\n\x0fRepositoryEntry\x12,\n\nrepository\x18\x01 \x01(\x0b\x32\x18.ctxsearch.v1.Repository\x12-\n\x08progress\x18\x02 \x01(\x0b\x32\x1b.ctxsearch.v1.IndexProgress\"_\n\x0eRefreshRequest\x12\x12\n\nrepository\x18\x01 \x01(\t\x12\x0c\n\x04\x66ull\x18\x02 \x01(\x08\x12+\n\x08max_wait\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\"8\n\x0fRefreshResponse\x12\x12\n\ngeneration\x18\x01 \x01(\x05\x12\x11\n\tcompleted\x18\x02 \x01(\x08\"*\n\x14WatchIndexingRequest\x12\x12\n\nrepository\x18\x01 \x01(\t\"F\n\x15WatchIndexingResponse\x12-\n\x08progress\x18\x01 \x03(\x0b\x32\x1b.ctxsearch.v1.IndexProgress\"&\n\x10GetStatusRequest\x12\x12\n\nrepository\x18\x01 \x01(\t\"\x98\x04\n\x11GetStatusResponse\x12,\n\nrepository\x18\x01 \x01(\x0b\x32\x18.ctxsearch.v1.Repository\x12-\n\x08progress\x18\x02 \x01(\x0b\x32\x1b.ctxsearch.v1.IndexProgress\x12\x0e\n\x06\x63ommit\x18\x03 \x01(\t\x12\x30\n\x0cindexed_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x16\n\x0etrailing_files\x18\x05 \x01(\x05\x12\r\n\x05\x66iles\x18\x06 \x01(\x05\x12\r\n\x05nodes\x18\x07 \x01(\x05\x12\r\n\x05\x65\x64ges\x18\x08 \x01(\x05\x12&\n\tlanguages\x18\t \x03(\x0b\x32\x13.ctxsearch.v1.Count\x12\"\n\x05kinds\x18\n \x03(\x0b\x32\x13.ctxsearch.v1.Count\x12$\n\x07skipped\x18\x0b \x03(\x0b\x32\x13.ctxsearch.v1.Count\x12%\n\x05sizes\x18\x0c \x03(\x0b\x32\x16.ctxsearch.v1.PartSize\x12&\n\tfreshness\x18\r \x03(\x0b\x32\x13.ctxsearch.v1.Count\x12\x10\n\x08watching\x18\x0e \x01(\x08\x12\x1b\n\x13worker_memory_bytes\x18\x0f \x01(\x03\x12\x17\n\x0f\x65mbedding_model\x18\x10 \x01(\t\x12\x16\n\x0e\x65mbedded_nodes\x18\x11 \x01(\x05\"\'\n\x08PartSize\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05\x62ytes\x18\x02 \x01(\x03*\x89\x02\n\nIndexPhase\x12\x1b\n\x17INDEX_PHASE_UNSPECIFIED\x10\x00\x12\x14\n\x10INDEX_PHASE_IDLE\x10\x01\x12\x16\n\x12INDEX_PHASE_QUEUED\x10\x02\x12\x17\n\x13INDEX_PHASE_LISTING\x10\x03\x12\x17\n\x13INDEX_PHASE_PARSING\x10\x04\x12\x19\n\x15INDEX_PHASE_RESOLVING\x10\x05\x12\x17\n\x13INDEX_PHASE_WRITING\x10\x06\x12\x19\n\x15INDEX_PHASE_EMBEDDING\x10\x07\x12\x17\n\x13INDEX_PHASE_HISTORY\x10\x08\x12\x16\n\x12INDEX_PHASE_FAILED\x10\t2\xa5\x04\n\x11RepositoryService\x12X\n\rAddRepository\x12\".ctxsearch.v1.AddRepositoryRequest\x1a#.ctxsearch.v1.AddRepositoryResponse\x12\x61\n\x10RemoveRepository\x12%.ctxsearch.v1.RemoveRepositoryRequest\x1a&.ctxsearch.v1.RemoveRepositoryResponse\x12\x61\n\x10ListRepositories\x12%.ctxsearch.v1.ListRepositoriesRequest\x1a&.ctxsearch.v1.ListRepositoriesResponse\x12\x46\n\x07Refresh\x12\x1c.ctxsearch.v1.RefreshRequest\x1a\x1d.ctxsearch.v1.RefreshResponse\x12Z\n\rWatchIndexing\x12\".ctxsearch.v1.WatchIndexingRequest\x1a#.ctxsearch.v1.WatchIndexingResponse0\x01\x12L\n\tGetStatus\x12\x1e.ctxsearch.v1.GetStatusRequest\x1a\x1f.ctxsearch.v1.GetStatusResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'ctxsearch.v1.repository_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_INDEXPHASE']._serialized_start=2140
-  _globals['_INDEXPHASE']._serialized_end=2405
+  _globals['_INDEXPHASE']._serialized_start=2161
+  _globals['_INDEXPHASE']._serialized_end=2426
   _globals['_REPOSITORY']._serialized_start=112
   _globals['_REPOSITORY']._serialized_end=212
   _globals['_COUNT']._serialized_start=214
@@ -42,37 +42,37 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_SKIPPEDFILE']._serialized_start=252
   _globals['_SKIPPEDFILE']._serialized_end=295
   _globals['_INDEXPROGRESS']._serialized_start=298
-  _globals['_INDEXPROGRESS']._serialized_end=485
-  _globals['_ADDREPOSITORYREQUEST']._serialized_start=487
-  _globals['_ADDREPOSITORYREQUEST']._serialized_end=554
-  _globals['_INDEXPREVIEW']._serialized_start=557
-  _globals['_INDEXPREVIEW']._serialized_end=732
-  _globals['_ADDREPOSITORYRESPONSE']._serialized_start=735
-  _globals['_ADDREPOSITORYRESPONSE']._serialized_end=866
-  _globals['_REMOVEREPOSITORYREQUEST']._serialized_start=868
-  _globals['_REMOVEREPOSITORYREQUEST']._serialized_end=913
-  _globals['_REMOVEREPOSITORYRESPONSE']._serialized_start=915
-  _globals['_REMOVEREPOSITORYRESPONSE']._serialized_end=962
-  _globals['_LISTREPOSITORIESREQUEST']._serialized_start=964
-  _globals['_LISTREPOSITORIESREQUEST']._serialized_end=1028
-  _globals['_LISTREPOSITORIESRESPONSE']._serialized_start=1030
-  _globals['_LISTREPOSITORIESRESPONSE']._serialized_end=1134
-  _globals['_REPOSITORYENTRY']._serialized_start=1136
-  _globals['_REPOSITORYENTRY']._serialized_end=1246
-  _globals['_REFRESHREQUEST']._serialized_start=1248
-  _globals['_REFRESHREQUEST']._serialized_end=1343
-  _globals['_REFRESHRESPONSE']._serialized_start=1345
-  _globals['_REFRESHRESPONSE']._serialized_end=1401
-  _globals['_WATCHINDEXINGREQUEST']._serialized_start=1403
-  _globals['_WATCHINDEXINGREQUEST']._serialized_end=1445
-  _globals['_WATCHINDEXINGRESPONSE']._serialized_start=1447
-  _globals['_WATCHINDEXINGRESPONSE']._serialized_end=1517
-  _globals['_GETSTATUSREQUEST']._serialized_start=1519
-  _globals['_GETSTATUSREQUEST']._serialized_end=1557
-  _globals['_GETSTATUSRESPONSE']._serialized_start=1560
-  _globals['_GETSTATUSRESPONSE']._serialized_end=2096
-  _globals['_PARTSIZE']._serialized_start=2098
-  _globals['_PARTSIZE']._serialized_end=2137
-  _globals['_REPOSITORYSERVICE']._serialized_start=2408
-  _globals['_REPOSITORYSERVICE']._serialized_end=2957
+  _globals['_INDEXPROGRESS']._serialized_end=506
+  _globals['_ADDREPOSITORYREQUEST']._serialized_start=508
+  _globals['_ADDREPOSITORYREQUEST']._serialized_end=575
+  _globals['_INDEXPREVIEW']._serialized_start=578
+  _globals['_INDEXPREVIEW']._serialized_end=753
+  _globals['_ADDREPOSITORYRESPONSE']._serialized_start=756
+  _globals['_ADDREPOSITORYRESPONSE']._serialized_end=887
+  _globals['_REMOVEREPOSITORYREQUEST']._serialized_start=889
+  _globals['_REMOVEREPOSITORYREQUEST']._serialized_end=934
+  _globals['_REMOVEREPOSITORYRESPONSE']._serialized_start=936
+  _globals['_REMOVEREPOSITORYRESPONSE']._serialized_end=983
+  _globals['_LISTREPOSITORIESREQUEST']._serialized_start=985
+  _globals['_LISTREPOSITORIESREQUEST']._serialized_end=1049
+  _globals['_LISTREPOSITORIESRESPONSE']._serialized_start=1051
+  _globals['_LISTREPOSITORIESRESPONSE']._serialized_end=1155
+  _globals['_REPOSITORYENTRY']._serialized_start=1157
+  _globals['_REPOSITORYENTRY']._serialized_end=1267
+  _globals['_REFRESHREQUEST']._serialized_start=1269
+  _globals['_REFRESHREQUEST']._serialized_end=1364
+  _globals['_REFRESHRESPONSE']._serialized_start=1366
+  _globals['_REFRESHRESPONSE']._serialized_end=1422
+  _globals['_WATCHINDEXINGREQUEST']._serialized_start=1424
+  _globals['_WATCHINDEXINGREQUEST']._serialized_end=1466
+  _globals['_WATCHINDEXINGRESPONSE']._serialized_start=1468
+  _globals['_WATCHINDEXINGRESPONSE']._serialized_end=1538
+  _globals['_GETSTATUSREQUEST']._serialized_start=1540
+  _globals['_GETSTATUSREQUEST']._serialized_end=1578
+  _globals['_GETSTATUSRESPONSE']._serialized_start=1581
+  _globals['_GETSTATUSRESPONSE']._serialized_end=2117
+  _globals['_PARTSIZE']._serialized_start=2119
+  _globals['_PARTSIZE']._serialized_end=2158
+  _globals['_REPOSITORYSERVICE']._serialized_start=2429
+  _globals['_REPOSITORYSERVICE']._serialized_end=2978
 # @@protoc_insertion_point(module_scope)

@@ -175,6 +175,7 @@ class IndexProgress(_message.Message):
     ERRORS_FIELD_NUMBER: _builtins.int
     VECTORS_READY_FIELD_NUMBER: _builtins.int
     HISTORY_READY_FIELD_NUMBER: _builtins.int
+    GRAPH_READY_FIELD_NUMBER: _builtins.int
     repository: _builtins.str
     """Repository name."""
     phase: Global___IndexPhase.ValueType
@@ -189,6 +190,8 @@ class IndexProgress(_message.Message):
     """True if vectors cover the generation that answers."""
     history_ready: _builtins.bool
     """True if history covers the generation that answers."""
+    graph_ready: _builtins.bool
+    """True if calls and other references of the generation that answers are resolved."""
     @_builtins.property
     def errors(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Errors of the last attempt, in sentences."""
@@ -204,10 +207,11 @@ class IndexProgress(_message.Message):
         errors: _abc.Iterable[_builtins.str] | None = ...,
         vectors_ready: _builtins.bool = ...,
         history_ready: _builtins.bool = ...,
+        graph_ready: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["done", b"done", "errors", b"errors", "generation", b"generation", "history_ready", b"history_ready", "phase", b"phase", "repository", b"repository", "total", b"total", "vectors_ready", b"vectors_ready"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["done", b"done", "errors", b"errors", "generation", b"generation", "graph_ready", b"graph_ready", "history_ready", b"history_ready", "phase", b"phase", "repository", b"repository", "total", b"total", "vectors_ready", b"vectors_ready"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -746,6 +746,7 @@ class IndexState(_message.Message):
     TRAILING_FILES_FIELD_NUMBER: _builtins.int
     VECTORS_READY_FIELD_NUMBER: _builtins.int
     HISTORY_READY_FIELD_NUMBER: _builtins.int
+    GRAPH_READY_FIELD_NUMBER: _builtins.int
     repository: _builtins.str
     """Repository name."""
     generation: _builtins.int
@@ -758,6 +759,8 @@ class IndexState(_message.Message):
     """True if vectors cover this generation."""
     history_ready: _builtins.bool
     """True if history covers this generation."""
+    graph_ready: _builtins.bool
+    """True if calls and other references are resolved; false only during the first index, after parsing."""
     def __init__(
         self,
         *,
@@ -767,10 +770,11 @@ class IndexState(_message.Message):
         trailing_files: _builtins.int = ...,
         vectors_ready: _builtins.bool = ...,
         history_ready: _builtins.bool = ...,
+        graph_ready: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["commit", b"commit", "generation", b"generation", "history_ready", b"history_ready", "repository", b"repository", "trailing_files", b"trailing_files", "vectors_ready", b"vectors_ready"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["commit", b"commit", "generation", b"generation", "graph_ready", b"graph_ready", "history_ready", b"history_ready", "repository", b"repository", "trailing_files", b"trailing_files", "vectors_ready", b"vectors_ready"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
