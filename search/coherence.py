@@ -43,7 +43,8 @@ def cohere(
         share = weights[one.signal] / total * (RRF_CONSTANT + 1)
         for rank, file in enumerate(_files([*exact, *one.hits], file_of), start=1):
             by_file[file] = by_file.get(file, 0.0) + share / (RRF_CONSTANT + rank)
-    return {one.key: one for one in _shared(fused, by_file, file_of, frozenset(key for key, _ in exact))}
+    places = {key: place for place, (key, _) in enumerate(exact)}
+    return {one.key: one for one in _shared(fused, by_file, file_of, places)}
 
 
 def _files(hits: Iterable[tuple[Key, float]], file_of: Callable[[Key], Hashable | None]) -> list[Hashable]:
@@ -60,7 +61,7 @@ def _shared(
     fused: Mapping[Key, Fused[Key]],
     by_file: Mapping[Hashable, float],
     file_of: Callable[[Key], Hashable | None],
-    exact: frozenset[Key],
+    exact: Mapping[Key, int],
 ) -> Iterable[Fused[Key]]:
     members: dict[Hashable, list[tuple[float, Fused[Key]]]] = {}
     for one in fused.values():
@@ -72,6 +73,6 @@ def _shared(
             members.setdefault(file, []).append((own, one))
     for file, nodes in members.items():
         keeps = 1.0
-        for own, one in sorted(nodes, key=lambda item: (item[1].key not in exact, -item[0], str(item[1].key))):
+        for own, one in sorted(nodes, key=lambda item: (exact.get(item[1].key, len(exact)), -item[0], str(item[1].key))):
             yield one._replace(fused=min(1.0, max(0.0, one.fused - own) + by_file[file] * keeps))
             keeps *= NEXT_NODE

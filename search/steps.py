@@ -5,11 +5,12 @@ A step that gains nothing on bench/relevance.py does not belong here.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from ctxsearch.graph.model import TYPE_KINDS, CodeNode, NodeFlag, NodeId
+from ctxsearch.graph.model import TYPE_KINDS, CodeNode, NodeFlag, NodeId, NodeKind
 from ctxsearch.search.identifiers import content_words, stem, words
 from ctxsearch.search.ports import Hit
 from ctxsearch.search.query import SearchQuery, Signal
@@ -56,6 +57,7 @@ class SemanticDemotion:
     """Tests, generated and vendored code are near in meaning to what they test or copy: rank them below it."""
 
     factor: float = 0.6
+    variable: float = 1.0
     name: str = "semantic_demotion"
     signal: Signal = Signal.SEMANTIC
 
@@ -67,7 +69,8 @@ class SemanticDemotion:
         return sorted(scored, key=lambda hit: (-hit.score, hit.id))
 
     def _factor(self, node: CodeNode | None) -> float:
-        return self.factor if node is not None and node.flags & DEMOTED_FLAGS else 1.0
+        if node is None: return 1.0
+        return (self.factor if node.flags & DEMOTED_FLAGS else 1.0) * (self.variable if node.kind is NodeKind.VARIABLE else 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,8 @@ class Definition:
 
     spelling: float = 1.5  # factor on a name spelled as typed
     type: float = 1.5  # factor on types, which others of the same name are about
+    variable: float = 1.0
+    size: float = 0.0
     name: str = "definition"
     signal: Signal = Signal.BM25
 
@@ -90,7 +95,9 @@ class Definition:
         found = node(hit.id) if hit.score >= EXACT_SCORE else None
         if found is None:
             return 1.0
-        return (self.spelling if found.name == typed else 1.0) * (self.type if found.kind in TYPE_KINDS else 1.0)
+        size = 1.0 + self.size * math.log2(found.end_line - found.start_line + 1)
+        spelled = found.name.lstrip("$@") == typed
+        return (self.spelling if spelled else 1.0) * (self.type if found.kind in TYPE_KINDS else self.variable if found.kind is NodeKind.VARIABLE else 1.0) * size
 
 
 @dataclass(frozen=True, slots=True)
