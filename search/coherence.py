@@ -73,6 +73,8 @@ def _shared(
             members.setdefault(file, []).append((own, one))
     for file, nodes in members.items():
         keeps = 1.0
-        for own, one in sorted(nodes, key=lambda item: (exact.get(item[1].key, len(exact)), -item[0], str(item[1].key))):
+        for own, one in sorted(
+            nodes, key=lambda item: (exact.get(item[1].key, len(exact)), -item[0], str(item[1].key))
+        ):
             yield one._replace(fused=min(1.0, max(0.0, one.fused - own) + by_file[file] * keeps))
             keeps *= NEXT_NODE

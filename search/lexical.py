@@ -62,7 +62,7 @@ class LexicalPolicy:
     )
     # A file's own evidence, shared by its nodes: a query about a subject names the file's words, not one function's.
     file_coverage: float = 1.4  # share of the query's words, by rarity, that the file contains
-    kinds: Mapping[int, float] = field(default_factory=dict)
+    variable: float = 0.8  # factor on a variable's own match: all name, it matches better than the code that answers
     node_match: float = 1.5  # how well the node itself matches
     files: int = 150  # how many files take part
     whole_identifier: float = 2.0  # a whole identifier beats its parts
@@ -359,7 +359,9 @@ class TantivyReader:
             node_id = NodeId(f"{number:016x}")
             if node_id not in denied:
                 kind = trait >> _KIND_SHIFT
-                score = own * share * self._policy.kinds.get(kind, 1.0) + files.get(owner, nowhere)[0]
+                if kind == NodeKind.VARIABLE:
+                    own *= self._policy.variable
+                score = own * share + files.get(owner, nowhere)[0]
                 if trait & _DEMOTED:
                     score *= factor
                 if kind == NodeKind.EXTERNAL:

@@ -54,34 +54,36 @@ class RankingStep(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SemanticDemotion:
-    """Tests, generated and vendored code are near in meaning to what they test or copy: rank them below it."""
+    """Tests, generated and vendored code are near in meaning to what they test or copy: rank them below it, and a
+    variable below the code that uses it."""
 
     factor: float = 0.6
-    variable: float = 1.0
+    variable: float = 0.9  # a variable is all name: nearer than the code that answers the question
     name: str = "semantic_demotion"
     signal: Signal = Signal.SEMANTIC
 
     def __call__(self, hits: list[Hit], query: SearchQuery, node: Callable[[NodeId], CodeNode | None], /) -> list[Hit]:
-        """Cosines of demoted nodes shrink by the factor."""
-        if asks_for_demoted(query.text, query.scope.paths):
-            return hits
-        scored = [Hit(hit.id, hit.score * self._factor(node(hit.id))) for hit in hits]
+        """Cosines of demoted nodes shrink by their factor."""
+        demoted = 1.0 if asks_for_demoted(query.text, query.scope.paths) else self.factor
+        scored = [Hit(hit.id, hit.score * self._factor(node(hit.id), demoted)) for hit in hits]
         return sorted(scored, key=lambda hit: (-hit.score, hit.id))
 
-    def _factor(self, node: CodeNode | None) -> float:
-        if node is None: return 1.0
-        return (self.factor if node.flags & DEMOTED_FLAGS else 1.0) * (self.variable if node.kind is NodeKind.VARIABLE else 1.0)
+    def _factor(self, node: CodeNode | None, demoted: float) -> float:
+        if node is None:
+            return 1.0
+        factor = demoted if node.flags & DEMOTED_FLAGS else 1.0
+        return factor * self.variable if node.kind is NodeKind.VARIABLE else factor
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
     """A query that spells a symbol means its definition: a type before a field or method of that name, the spelling
-    that was typed before others that differ in case or underscores."""
+    that was typed before others that differ in case or underscores, the one with the most code before those that
+    merely declare, forward or reopen it."""
 
     spelling: float = 1.5  # factor on a name spelled as typed
     type: float = 1.5  # factor on types, which others of the same name are about
-    variable: float = 1.0
-    size: float = 0.0
+    size: float = 0.1  # what each doubling of its lines adds
     name: str = "definition"
     signal: Signal = Signal.BM25
 
@@ -95,9 +97,9 @@ class Definition:
         found = node(hit.id) if hit.score >= EXACT_SCORE else None
         if found is None:
             return 1.0
-        size = 1.0 + self.size * math.log2(found.end_line - found.start_line + 1)
-        spelled = found.name.lstrip("$@") == typed
-        return (self.spelling if spelled else 1.0) * (self.type if found.kind in TYPE_KINDS else self.variable if found.kind is NodeKind.VARIABLE else 1.0) * size
+        spelling = self.spelling if found.name == typed else 1.0
+        kind = self.type if found.kind in TYPE_KINDS else 1.0
+        return spelling * kind * (1.0 + self.size * math.log2(found.end_line - found.start_line + 1))
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,15 @@ def test_an_exact_symbol_is_what_its_file_shows_first() -> None:
     assert max(found, key=lambda key: found[key].fused) == "a:symbol"
 
 
+def test_exact_symbols_of_a_file_keep_the_order_of_full_text_whatever_the_vectors_say() -> None:
+    lists = [
+        RankedList(Signal.BM25, [("a:class", 3 * EXACT_SCORE), ("a:constructor", 2 * EXACT_SCORE)]),
+        RankedList(Signal.SEMANTIC, [("a:constructor", 1.0), ("b:1", 0.9), ("a:class", 0.1)]),
+    ]
+    found = cohere(fuse(lists, WEIGHTS), lists, WEIGHTS, file_of)
+    assert found["a:class"].fused > found["a:constructor"].fused
+
+
 def test_a_file_first_in_both_lists_scores_one() -> None:
     assert ranked(["a:1"], ["a:2"])["a:1"] == 1.0
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ctxsearch.graph.model import CodeNode, NodeFlag, NodeId, NodeKind
 from ctxsearch.search.ports import Hit
 from ctxsearch.search.query import SearchQuery, Signal
-from ctxsearch.search.steps import DEFAULT_STEPS, EXACT_SCORE, Definition, PathMatch, Spread
+from ctxsearch.search.steps import DEFAULT_STEPS, EXACT_SCORE, Definition, PathMatch, SemanticDemotion, Spread
 
 
 def node(number: int, name: str, kind: NodeKind, path: str = "a.py") -> CodeNode:
@@ -43,6 +45,21 @@ def test_a_symbol_means_its_type_and_the_spelling_that_was_typed() -> None:
     ordered = Definition()(hits, SearchQuery(text="gin.Engine"), nodes.get)
     assert names(ordered, nodes) == ["Engine:CLASS", "Engine:METHOD", "engine:VARIABLE", "Engine:CLASS"]
     assert ordered[-1] == Hit(hits[-1].id, 1.0), "what is no exact symbol keeps its score"
+
+
+def test_of_several_definitions_the_one_with_the_code_comes_before_those_that_reopen_it() -> None:
+    reopened, defined = node(1, "Application", NodeKind.CLASS), node(2, "Application", NodeKind.CLASS, "b.py")
+    defined = replace(defined, end_line=defined.start_line + 300)
+    hits, nodes = listed((reopened, 2.0 * EXACT_SCORE), (defined, 1.9 * EXACT_SCORE))
+    ordered = Definition()(hits, SearchQuery(text="Application"), nodes.get)
+    assert [hit.id for hit in ordered] == [defined.id, reopened.id]
+
+
+def test_a_variable_gives_way_to_code_that_is_as_near_in_meaning() -> None:
+    hits, nodes = listed((node(1, "rules", NodeKind.VARIABLE), 0.72), (node(2, "validate", NodeKind.FUNCTION), 0.7))
+    for text in ("validation rules", "tests of the rules"):
+        ordered = SemanticDemotion()(hits, SearchQuery(text=text), nodes.get)
+        assert names(ordered, nodes) == ["validate:FUNCTION", "rules:VARIABLE"]
 
 
 def test_a_file_named_after_the_subject_gains_and_data_loses() -> None:
