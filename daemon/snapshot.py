@@ -9,16 +9,19 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+from array import array
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
+from typing import NamedTuple
 
 from ctxsearch.daemon.freshness import FreshnessTable, NoHistory
 from ctxsearch.graph.catalog import Pinned
 from ctxsearch.graph.graph import CodeGraph
 from ctxsearch.graph.model import CodeNode, NodeId
-from ctxsearch.graph.records import FileGraph
+from ctxsearch.graph.records import FileGraph, FileRecord
 from ctxsearch.indexer.beneath import NotRegularError, UnsafePathError, open_beneath, read_up_to
 from ctxsearch.indexer.files import content_hash
 from ctxsearch.search.ports import (
@@ -30,7 +33,7 @@ from ctxsearch.search.ports import (
     VectorReader,
 )
 
-TEXTS_KEPT = 64  # files whose lines stay decoded: a page of results and its neighbours
+CHARACTERS_KEPT = 16_000_000  # of text that stays decoded: about what a morning's pages show
 MAX_STEPS = 400  # changed files beyond which building the graph anew is quicker than editing a copy
 
 
@@ -84,53 +87,70 @@ class Snapshot:
 
 
 class Texts:
-    """The text behind nodes, from the pinned generation; and whether the files still are what was indexed."""
+    """The text behind nodes, from the pinned generation; and whether the files still are what was indexed.
+
+    What was read stays: a generation never changes, so a page that was shown once costs no look at the catalog.
+    """
 
     def __init__(self, root: Path, catalog: Pinned) -> None:
         self._root = root
         self._catalog = catalog
-        self._lock = threading.Lock()
-        self._lines: OrderedDict[str, list[str]] = OrderedDict()  # a cache; guarded by _lock
+        self._lock = threading.Lock()  # guards the two caches and the count below
+        self._texts: OrderedDict[str, _Text] = OrderedDict()  # least recently used first
+        self._characters = 0  # of the texts kept
+        self._records: dict[str, FileRecord | None] = {}
 
-    def contents(self, nodes: Sequence[CodeNode], /) -> list[NodeContent]:
+    def contents(self, nodes: Sequence[CodeNode], /, *, bodies: bool = True) -> list[NodeContent]:
         """One per node, in order; a file is looked at once."""
-        checked: dict[str, OnDisk] = {}
-        for node in nodes:
-            if node.path not in checked:
-                checked[node.path] = self.on_disk(node.path) if node.path else OnDisk.UNCHECKED
-        return [NodeContent(self.body(node), checked[node.path]) for node in nodes]
+        paths = list(dict.fromkeys(node.path for node in nodes if node.path))
+        checked = dict(zip(paths, map(self._on_disk, paths, self._records_of(paths)), strict=True))
+        texts = dict(zip(paths, self._texts_of(paths), strict=True)) if bodies else {}
+        return [
+            NodeContent(
+                texts[node.path].between(node.start_line, node.end_line) if node.path in texts else "",
+                checked.get(node.path, OnDisk.UNCHECKED),
+            )
+            for node in nodes
+        ]
 
-    def body(self, node: CodeNode) -> str:
-        """The node's source lines as indexed; "" for nodes without a file."""
-        if not node.path:
-            return ""
-        return "\n".join(self.lines(node.path)[node.start_line - 1 : node.end_line])
+    def _records_of(self, paths: Sequence[str]) -> list[FileRecord | None]:
+        missing = [path for path in paths if path not in self._records]
+        if missing:
+            with self._catalog.use() as snapshot:
+                found = {path: snapshot.file(path) for path in missing}
+            with self._lock:
+                self._records.update(found)
+        return [self._records[path] for path in paths]
 
-    def lines(self, path: str) -> list[str]:
-        """A file's lines as indexed."""
+    def _texts_of(self, paths: Sequence[str]) -> list[_Text]:
         with self._lock:
-            if path in self._lines:
-                self._lines.move_to_end(path)
-                return self._lines[path]
-        with self._catalog.use() as snapshot:
-            text = snapshot.text(path)
-        lines = text.split("\n") if text is not None else []
-        with self._lock:
-            self._lines[path] = lines
-            while len(self._lines) > TEXTS_KEPT:
-                self._lines.popitem(last=False)
-        return lines
+            found = {path: self._texts[path] for path in paths if path in self._texts}
+            for path in found:
+                self._texts.move_to_end(path)
+        missing = [path for path in paths if path not in found]
+        if missing:
+            with self._catalog.use() as snapshot:
+                read = {path: _text(snapshot.text(path)) for path in missing}
+            self._keep(read)
+            found |= read
+        return [found[path] for path in paths]
 
-    def on_disk(self, path: str) -> OnDisk:
+    def _keep(self, texts: Mapping[str, _Text]) -> None:
+        with self._lock:
+            for path, text in texts.items():
+                before = self._texts.pop(path, None)
+                self._texts[path] = text
+                self._characters += len(text.text) - (len(before.text) if before is not None else 0)
+            while self._characters > CHARACTERS_KEPT:
+                self._characters -= len(self._texts.popitem(last=False)[1].text)
+
+    def _on_disk(self, path: str, record: FileRecord | None) -> OnDisk:
         """Whether the file still is what was indexed: by its stat, and by its bytes when that differs."""
-        with self._catalog.use() as snapshot:
-            record = snapshot.file(path)
         if record is None:
             return OnDisk.UNCHECKED
-        seen = (record.size, record.mtime_ns, record.inode)
         with contextlib.suppress(OSError):  # the quick look; whatever is different gets the careful one
             found = os.lstat(f"{self._root}/{path}")
-            if (found.st_size, found.st_mtime_ns, found.st_ino) == seen:
+            if (found.st_size, found.st_mtime_ns, found.st_ino) == (record.size, record.mtime_ns, record.inode):
                 return OnDisk.UNCHANGED
         try:
             descriptor = open_beneath(self._root, path)
@@ -144,6 +164,27 @@ class Texts:
             return OnDisk.UNCHANGED if same else OnDisk.CHANGED
         finally:
             os.close(descriptor)
+
+
+class _Text(NamedTuple):
+    """A file's text, and where its lines end: a fifth of what a list of its lines would take."""
+
+    text: str
+    lengths: array[int]  # of the lines up to and with each, line ends not counted
+
+    def between(self, first: int, last: int) -> str:
+        """Lines `first` to `last`, 1-based inclusive, as far as there are any."""
+        last = min(last, len(self.lengths))
+        if first > last:
+            return ""
+        start = self.lengths[first - 2] + first - 1 if first > 1 else 0
+        return self.text[start : self.lengths[last - 1] + last - 1]
+
+
+def _text(text: str | None) -> _Text:
+    if text is None:
+        return _Text("", array("L"))
+    return _Text(text, array("L", accumulate(map(len, text.split("\n")))))
 
 
 def load_graph(catalog: Pinned, before: CodeGraph | None) -> CodeGraph:

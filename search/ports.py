@@ -237,8 +237,8 @@ class NodeContent(NamedTuple):
 class TextLookup(Protocol):
     """The text behind results."""
 
-    def contents(self, nodes: Sequence[CodeNode], /) -> list[NodeContent]:
-        """One per node, in order."""
+    def contents(self, nodes: Sequence[CodeNode], /, *, bodies: bool = True) -> list[NodeContent]:
+        """One per node, in order; without bodies only what is on disk is looked at."""
         ...
 
 

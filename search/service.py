@@ -422,7 +422,7 @@ class ContextSearchService:
             if not nodes:
                 continue
             try:
-                found = corpus.texts.contents(nodes)
+                found = corpus.texts.contents(nodes, bodies=run.query.content is not Content.NONE)
             except Exception as error:
                 run.warnings.append(f"no text from {corpus.repository}: {type(error).__name__}: {error}")
                 continue

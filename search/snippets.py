@@ -154,18 +154,38 @@ def _ends_word(text: str, end: int) -> bool:
 
 
 def _best_window(matches: list[_Match], line_count: int) -> int:
-    """Where the window starts that has the most different words, rare ones counting more; then most matches."""
+    """Where the window starts that has the most different words, rare ones counting more; then most matches.
+
+    The window moves down the matches, which are in order; what words a window has is one integer, a bit for each.
+    """
     frequency = Counter(match.word for match in matches)
-    weights = {word: count**-0.5 for word, count in frequency.items()}
-    by_line: dict[int, list[str]] = {}
-    for match in matches:
-        by_line.setdefault(match.line, []).append(match.word)
+    bits = {word: 1 << number for number, word in enumerate(frequency)}
+    weight_of: dict[int, float] = {}
+    inside = dict.fromkeys(frequency, 0)  # how often each word is in the window
+    words_inside = first = end = 0
     best = (-1.0, 0, 0)
-    for first in by_line:
-        start = max(0, min(first - 1, line_count - SNIPPET_LINES))  # one line of context above
-        inside = [word for line in range(start, start + SNIPPET_LINES) for word in by_line.get(line, ())]
-        weight = math.fsum(weights[word] for word in set(inside))
-        best = max(best, (round(weight, 9), len(inside), -start))
+    before = -1
+    for match in matches:
+        start = max(0, min(match.line - 1, line_count - SNIPPET_LINES))  # one line of context above
+        if start == before:
+            continue
+        before = start
+        while end < len(matches) and matches[end].line < start + SNIPPET_LINES:
+            word = matches[end].word
+            inside[word] += 1
+            words_inside |= bits[word]
+            end += 1
+        while matches[first].line < start:
+            word = matches[first].word
+            inside[word] -= 1
+            if not inside[word]:
+                words_inside &= ~bits[word]
+            first += 1
+        weight = weight_of.get(words_inside)
+        if weight is None:
+            present = (count**-0.5 for word, count in frequency.items() if words_inside & bits[word])
+            weight = weight_of[words_inside] = round(math.fsum(present), 9)
+        best = max(best, (weight, end - first, -start))
     return -best[2]
 
 

@@ -721,7 +721,7 @@ def test_files_that_changed_or_vanished_are_answered_and_marked(tmp_path: Path) 
 
 def test_texts_that_cannot_be_read_cost_the_text_not_the_answer(corpus: Corpus) -> None:
     class Unreadable:
-        def contents(self, nodes: Sequence[CodeNode], /) -> list[NodeContent]:
+        def contents(self, nodes: Sequence[CodeNode], /, *, bodies: bool = True) -> list[NodeContent]:
             raise OSError("gone")
 
     service = ContextSearchService(bundled_embedder())
