@@ -44,20 +44,27 @@ class Walk(NamedTuple):
 
 
 def expand(
-    graph: GraphTraversal, seeds: Sequence[NodeId], expansion: Expansion, accepts: Callable[[CodeNode], bool]
+    graph: GraphTraversal,
+    seeds: Sequence[NodeId],
+    expansion: Expansion,
+    wanted: int,
+    accepts: Callable[[CodeNode], bool] | None,
 ) -> Walk:
-    """Walk from seeds in rank order; keep what is accepted."""
-    traversal = _walk(graph, seeds, expansion)
+    """Walk from seeds in rank order; keep what is accepted, at least the best `wanted` of it.
+
+    Where everything is accepted (None) the walk may stop as soon as it has that many: the next ones are no better.
+    """
+    traversal = _walk(graph, seeds, expansion, wanted if accepts is None else _REACHED)
     kept = [
         Expanded(hit.node, Reach(hit.distance, hit.path, hit.confidence), hit.seed_rank)
         for hit in traversal.hits
-        if accepts(hit.node)
+        if accepts is None or accepts(hit.node)
     ]
     return Walk(kept, len(traversal.hits) - len(kept), traversal.truncated)
 
 
-def _walk(graph: GraphTraversal, seeds: Sequence[NodeId], expansion: Expansion) -> Traversal:
-    limits = Limits(results=_REACHED)
+def _walk(graph: GraphTraversal, seeds: Sequence[NodeId], expansion: Expansion, results: int) -> Traversal:
+    limits = Limits(results=results)
     match expansion.kind:
         case ExpansionKind.CALLERS:
             return graph.callers(seeds, expansion.depth, limits)

@@ -84,9 +84,8 @@ def _sum(votes: Mapping[Signal, Vote]) -> float:
 
 
 class Placed(NamedTuple):
-    """What the order needs to know of a node besides its votes."""
+    """What decides between nodes whose votes do not: where they stand."""
 
-    penalty: float  # freshness factor, 0..1
     path: str
     line: int
     id: str
@@ -97,32 +96,31 @@ class Ranked(NamedTuple, Generic[Key]):
 
     fused: Fused[Key]
     score: float
-    placed: Placed
 
 
 def order(
-    candidates: Iterable[Fused[Key]], place: Callable[[Key], Placed], min_score: float, limit: int
+    candidates: Iterable[Fused[Key]],
+    penalty: Callable[[Key], float] | None,
+    place: Callable[[Key], Placed],
+    min_score: float,
+    limit: int,
 ) -> list[Ranked[Key]]:
-    """Penalty, filter, sort, cut: in that order."""
-    ranked = [_penalised(fused, place(fused.key)) for fused in candidates]
-    kept = [one for one in ranked if one.score >= min_score]
-    kept.sort(key=_sort_key)
-    return kept[:limit]
+    """Penalty, filter, sort, cut: in that order. Without a penalty every factor is 1.
+
+    Only what may be among the first `limit` is asked for its place: nothing below the score of the last of them.
+    """
+    scores = [(one.fused if penalty is None else one.fused * penalty(one.key), one) for one in candidates]
+    kept = [scored for scored in scores if scored[0] >= min_score]
+    if len(kept) > limit:
+        last = sorted([score for score, _ in kept], reverse=True)[limit - 1]
+        kept = [scored for scored in kept if scored[0] >= last]
+    ranked = [Ranked(one, score) for score, one in kept]
+    ranked.sort(key=lambda one: _sort_key(one, place))
+    return ranked[:limit]
 
 
-def _penalised(fused: Fused[Key], placed: Placed) -> Ranked[Key]:
-    return Ranked(fused, fused.fused * placed.penalty, placed)
-
-
-def _sort_key(ranked: Ranked[Key]) -> tuple[float, int, float, str, int, str]:
+def _sort_key(ranked: Ranked[Key], place: Callable[[Key], Placed]) -> tuple[float, int, float, Placed]:
     """Score, then how many signals agree, then raw bm25, then where it stands: total, hence reproducible."""
-    votes, placed = ranked.fused.votes, ranked.placed
+    votes = ranked.fused.votes
     bm25 = votes.get(Signal.BM25)
-    return (
-        -ranked.score,
-        -len(votes),
-        -(bm25.raw if bm25 is not None else 0.0),
-        placed.path,
-        placed.line,
-        placed.id,
-    )
+    return -ranked.score, -len(votes), -(bm25.raw if bm25 is not None else 0.0), place(ranked.fused.key)

@@ -6,6 +6,7 @@ clock for anything but durations, and answers the same request over the same cor
 
 from __future__ import annotations
 
+import functools
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -58,6 +59,10 @@ class _Key(NamedTuple):
 
     corpus: int
     id: NodeId
+
+    def __str__(self) -> str:
+        """Order inside a file is by id; the generated form would be made for every candidate."""
+        return self.id
 
 
 @dataclass(slots=True)
@@ -143,7 +148,7 @@ class ContextSearchService:
         with run.timed("fusion"):
             fused = self._fused(run)
             accepted = self._accepted(run, fused.values())
-            ranked = order(accepted, self._placing(run), query.min_score, query.k)
+            ranked = order(accepted, self._penalty(run), self._placing(run), query.min_score, query.k)
         with run.timed("content"):
             results = self._results(run, ranked)
         guidance = None if results else self._guidance(run, len(accepted))
@@ -285,9 +290,10 @@ class ContextSearchService:
         found: list[tuple[_Key, float]] = []
         for number, (corpus, selection) in enumerate(zip(run.corpora, run.selections, strict=True)):
             hits = search(corpus, selection)
+            known = functools.cache(corpus.nodes.node)  # every step asks for the same ones
             for step in self._policy.steps:
                 if step.signal is signal:
-                    hits = step(hits, run.query, corpus.nodes.node)
+                    hits = step(hits, run.query, known)
             found += [(_Key(number, hit.id), hit.score) for hit in hits]
         if len(run.corpora) > 1:
             found.sort(key=lambda item: (-item[1], item[0]))
@@ -315,7 +321,8 @@ class ContextSearchService:
             if corpus.graph is None:
                 raise FailedPrecondition(f"the calls of {corpus.repository} are not resolved yet")
             ids = [node_id for _, node_id in own]
-            walk = expand(corpus.graph, ids, run.query.expansion, self._acceptance(run, number))
+            accepts = None if run.selections[number].is_everything else self._acceptance(run, number)
+            walk = expand(corpus.graph, ids, run.query.expansion, run.query.pool, accepts)
             expanded += [(expansion_order(one, own[one.seed_rank][0]), number, one) for one in walk.kept]
         expanded.sort(key=lambda item: (item[0], item[1]))
         expanded = expanded[: run.query.pool]
@@ -326,7 +333,7 @@ class ContextSearchService:
         """The top of the fused text signals that the graph knows, before any penalty."""
         fused = self._fused(run)
         known = [one for one in fused.values() if run.node(one.key) is not None]
-        return [one.fused.key for one in order(known, self._placing(run, penalise=False), 0.0, SEEDS)]
+        return [one.fused.key for one in order(known, None, self._placing(run), 0.0, SEEDS)]
 
     def _acceptance(self, run: _Run, number: int) -> Callable[[CodeNode], bool]:
         selection = run.selections[number]
@@ -376,14 +383,18 @@ class ContextSearchService:
                 kept.append(candidate)
         return kept
 
-    def _placing(self, run: _Run, *, penalise: bool = True) -> Callable[[_Key], Placed]:
-        apply = penalise and self._policy.freshness
+    def _penalty(self, run: _Run) -> Callable[[_Key], float] | None:
+        if not self._policy.freshness:
+            return None
+        facts = [corpus.freshness.fact for corpus in run.corpora]
+        return lambda key: facts[key.corpus](key.id).penalty
+
+    def _placing(self, run: _Run) -> Callable[[_Key], Placed]:
         nodes = run.nodes  # _accepted and _seeds have looked up every candidate
 
         def place(key: _Key) -> Placed:
             node = nodes[key]
-            penalty = run.fact(key).penalty if apply else 1.0
-            return Placed(penalty, node.path, node.start_line, node.id)
+            return Placed(node.path, node.start_line, node.id)
 
         return place
 

@@ -24,11 +24,11 @@ def ranked(signal: Signal, keys: list[str]) -> RankedList[str]:
 
 
 def anywhere(key: str) -> Placed:
-    return Placed(1.0, "", 0, key)
+    return Placed("", 0, key)
 
 
 def ordered(lists: list[RankedList[str]], weights: Mapping[Signal, float]) -> list[str]:
-    return [one.fused.key for one in order(fuse(lists, weights).values(), anywhere, 0.0, 1000)]
+    return [one.fused.key for one in order(fuse(lists, weights).values(), None, anywhere, 0.0, 1000)]
 
 
 @given(LISTS, WEIGHT, st.sampled_from(list(Signal)))
@@ -138,13 +138,13 @@ def vote_for(key: str, score: float, **votes: tuple[int, float]) -> Fused[str]:
 def test_the_penalty_is_applied_before_the_sort_and_the_cut() -> None:
     penalties = {"old": 0.5, "new": 1.0, "newer": 1.0}
     fused = [vote_for("old", 0.9), vote_for("new", 0.6), vote_for("newer", 0.5)]
-    answer = order(fused, lambda key: Placed(penalties[key], "", 0, key), 0.0, 2)
+    answer = order(fused, penalties.__getitem__, anywhere, 0.0, 2)
     assert [(one.fused.key, one.score) for one in answer] == [("new", 0.6), ("newer", 0.5)]
 
 
 def test_min_score_filters_what_is_shown_before_the_cut() -> None:
     fused = [vote_for("old", 0.9), vote_for("new", 0.6)]
-    answer = order(fused, lambda key: Placed(0.5 if key == "old" else 1.0, "", 0, key), 0.5, 1)
+    answer = order(fused, lambda key: 0.5 if key == "old" else 1.0, anywhere, 0.5, 1)
     assert [one.fused.key for one in answer] == ["new"]
 
 
@@ -160,13 +160,20 @@ def test_ties_go_by_signals_then_bm25_then_path_then_line_then_id() -> None:
         vote_for("best", 0.6),
     ]
     places = {"path-z": ("z", 1), "line-9": ("a", 9)}
-    answer = order(fused, lambda key: Placed(1.0, *places.get(key, ("a", 1)), key), 0.0, 100)
+    answer = order(fused, None, lambda key: answer_place(key, places), 0.0, 100)
     expected = ["best", "two", "raw-3", "id-a", "id-b", "line-9", "path-z", "no-bm25"]
     assert [one.fused.key for one in answer] == expected
     assert [
-        one.fused.key for one in order(reversed(fused), lambda key: answer_place(key, places), 0.0, 100)
+        one.fused.key for one in order(reversed(fused), None, lambda key: answer_place(key, places), 0.0, 100)
     ] == expected
 
 
+@given(st.lists(st.tuples(st.sampled_from([0.2, 0.4, 0.5]), st.integers(0, 3)), max_size=20), st.integers(1, 20))
+def test_a_cut_order_is_the_beginning_of_the_whole_one(scores: list[tuple[float, int]], limit: int) -> None:
+    fused = [vote_for(f"{place:02}", score, bm25=(1, raw)) for place, (score, raw) in enumerate(scores)]
+    whole = order(fused, None, anywhere, 0.3, 100)
+    assert order(fused, None, anywhere, 0.3, limit) == whole[:limit]
+
+
 def answer_place(key: str, places: dict[str, tuple[str, int]]) -> Placed:
-    return Placed(1.0, *places.get(key, ("a", 1)), key)
+    return Placed(*places.get(key, ("a", 1)), key)
