@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ctxsearch.graph.model import CodeNode, NodeFlag, NodeId, NodeKind
 from ctxsearch.search.ports import Hit
 from ctxsearch.search.query import SearchQuery, Signal
@@ -49,7 +47,7 @@ def test_a_symbol_means_its_type_and_the_spelling_that_was_typed() -> None:
 
 def test_of_several_definitions_the_one_with_the_code_comes_before_those_that_reopen_it() -> None:
     reopened, defined = node(1, "Application", NodeKind.CLASS), node(2, "Application", NodeKind.CLASS, "b.py")
-    defined = replace(defined, end_line=defined.start_line + 300)
+    defined = defined._replace(end_line=defined.start_line + 300)
     hits, nodes = listed((reopened, 2.0 * EXACT_SCORE), (defined, 1.9 * EXACT_SCORE))
     ordered = Definition()(hits, SearchQuery(text="Application"), nodes.get)
     assert [hit.id for hit in ordered] == [defined.id, reopened.id]
