@@ -8,7 +8,7 @@ from ctxsearch.search.query import SearchQuery, Signal
 from ctxsearch.search.steps import DEFAULT_STEPS, EXACT_SCORE, Definition, PathMatch, SemanticDemotion, Spread
 
 
-def node(number: int, name: str, kind: NodeKind, path: str = "a.py") -> CodeNode:
+def node(number: int, name: str, kind: NodeKind, path: str = "a.py", lines: int = 1) -> CodeNode:
     return CodeNode(
         id=NodeId(f"{number:016x}"),
         kind=kind,
@@ -16,7 +16,7 @@ def node(number: int, name: str, kind: NodeKind, path: str = "a.py") -> CodeNode
         qualified_name=name,
         path=path,
         start_line=number,
-        end_line=number,
+        end_line=number + lines - 1,
         language="python",
         signature=name,
         content_hash="",
@@ -46,8 +46,8 @@ def test_a_symbol_means_its_type_and_the_spelling_that_was_typed() -> None:
 
 
 def test_of_several_definitions_the_one_with_the_code_comes_before_those_that_reopen_it() -> None:
-    reopened, defined = node(1, "Application", NodeKind.CLASS), node(2, "Application", NodeKind.CLASS, "b.py")
-    defined = defined._replace(end_line=defined.start_line + 300)
+    reopened = node(1, "Application", NodeKind.CLASS)
+    defined = node(2, "Application", NodeKind.CLASS, "b.py", lines=300)
     hits, nodes = listed((reopened, 2.0 * EXACT_SCORE), (defined, 1.9 * EXACT_SCORE))
     ordered = Definition()(hits, SearchQuery(text="Application"), nodes.get)
     assert [hit.id for hit in ordered] == [defined.id, reopened.id]
