@@ -57,6 +57,24 @@ class NodeFlag(enum.IntFlag):
     EXTENSION = 8192  # a function that adds to a type defined elsewhere
     PRIVATE = 16384  # visible in its file (C static) or its class only
 
+    # enum's own operators make the result anew each time, ten times slower; resolution asks a million times
+
+    def __and__(self, other: int) -> NodeFlag:
+        return _flag(int(self) & int(other))
+
+    def __or__(self, other: int) -> NodeFlag:
+        return _flag(int(self) | int(other))
+
+
+_FLAGS: dict[int, NodeFlag] = {}
+
+
+def _flag(value: int) -> NodeFlag:
+    known = _FLAGS.get(value)
+    if known is None:
+        known = _FLAGS[value] = NodeFlag(value)
+    return known
+
 
 class EdgeKind(enum.IntEnum):
     """What an edge says. The numbers are stored: append, never renumber."""

@@ -19,9 +19,10 @@ from pathlib import Path
 
 import msgspec
 
-from ctxsearch.graph.catalog import Catalog, Writer
+from ctxsearch.graph.catalog import Catalog, Snapshot, Writer
 from ctxsearch.graph.facts import EncodedFacts, decode_facts
 from ctxsearch.graph.git import Git
+from ctxsearch.graph.model import CtxsearchError
 from ctxsearch.graph.records import RESOLVED_META, Counts, FileRecord
 from ctxsearch.graph.resolve.resolver import ResolveDelta, Resolver, Taken
 from ctxsearch.indexer.files import (
@@ -52,7 +53,7 @@ _RACY_NS = 2_000_000_000
 _UNTRUSTED_MTIME = -1  # stored instead of a modification time that proves nothing
 _MANY_PATHS = 200  # more changed paths than this are cheaper to find by a full listing
 _TRIM_FILES = 500  # parser processes that read as many have grown: new ones after that
-_GRAPH_VERSION = "3"  # raise it when the same facts give another graph: everything is then resolved again
+_GRAPH_VERSION = "4"  # raise it when the same facts give another graph: everything is then resolved again
 _KEPT_GENERATIONS = 20  # facts of contents that no file has any more are kept as long, for branches that return
 
 
@@ -102,6 +103,14 @@ class _Outcome:
     resolved: int = 0
 
 
+class _LostFactsError(CtxsearchError):
+    """A file's stored facts cannot be read: it has to be parsed again."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path}: stored facts are damaged")
+        self.path = path
+
+
 class RepositoryIndexer:
     """Writes one repository's catalog. One refresh at a time: calls from several threads queue up."""
 
@@ -126,6 +135,8 @@ class RepositoryIndexer:
         self._memory: _Memory | None = None  # None: to be read from the catalog
         self._resolver: Resolver | None = None  # None likewise
         self._refused: dict[str, tuple[FileStat, Skipped]] = {}  # files that were read in vain, until they change
+        self._distrusts_facts = False  # some stored facts turned out to be damaged: all are looked at
+        self._committed: Snapshot | None = None  # the last generation, while a refresh resolves
 
     def close(self) -> None:
         """End the parser processes. The catalog stays open: it belongs to whoever opened it."""
@@ -215,10 +226,14 @@ class RepositoryIndexer:
                 self._write_twice(plan, memory, outcome, watch, nodes_known)
             else:
                 self._write_once(plan, memory, outcome, watch)
-        except BaseException:
+        except BaseException as error:
             self._memory = self._resolver = None
             self._refused.clear()
+            if isinstance(error, _LostFactsError) and not self._distrusts_facts:
+                self._distrusts_facts = True
+                return self._carry_out(plan, watch, nodes_known)
             raise
+        self._distrusts_facts = False
         if len(outcome.facts) > _TRIM_FILES:
             self._pool.close()
             self._pool.warm()
@@ -283,13 +298,18 @@ class RepositoryIndexer:
         again = sorted((set(outcome.lost) & present) - outcome.facts.keys() - memory.reasons.keys())
         self._parse(writer, again, {}, memory, outcome, watch)
         watch.phase("resolve")
-        return resolver.take(EncodedFacts(outcome.facts), (*plan.removed, *outcome.removed))
+        with self._catalog.read() as self._committed:
+            taken = resolver.take(EncodedFacts(outcome.facts), (*plan.removed, *outcome.removed))
+        self._committed = None
+        return taken
 
     def _write_graph(self, writer: Writer, taken: Taken, memory: _Memory, outcome: _Outcome, watch: _Stopwatch) -> None:
         resolver = self._resolver
         assert resolver is not None
         watch.phase("resolve")
-        delta = resolver.resolve(taken)
+        with self._catalog.read() as self._committed:
+            delta = resolver.resolve(taken)
+        self._committed = None
         outcome.resolved = delta.resolved
         watch.phase("store")
         _store(writer, delta)
@@ -402,21 +422,39 @@ class RepositoryIndexer:
         """
         if self._resolver is not None:
             return self._resolver
-        resolver = Resolver(self.root.name)
+        resolver = Resolver(self.root.name, self._fetch)
         todo = outcome or _Outcome(0)
         with self._catalog.read() as snapshot:
+            stored = snapshot.known_facts()
             reads = {} if memory.outdated else dict(snapshot.reads())
             for record in snapshot.files():
-                facts = snapshot.facts(*facts_key(record))
-                if facts is None:
+                if facts_key(record) not in stored or (
+                    self._distrusts_facts and not snapshot.facts(*facts_key(record))
+                ):
                     todo.lost.append(record.path)
                 elif record.path in reads:
-                    resolver.restore(decode_facts(facts), reads[record.path], facts)
+                    resolver.restore(record.path, reads[record.path])
                 elif record.path in memory.records:
-                    todo.facts.setdefault(record.path, facts)
+                    self._take_stored(snapshot, record, todo)
         if outcome is not None or not (todo.lost or todo.facts):
             self._resolver = resolver
         return resolver
+
+    def _take_stored(self, snapshot: Snapshot, record: FileRecord, outcome: _Outcome) -> None:
+        facts = snapshot.facts(*facts_key(record))
+        if facts is None:
+            outcome.lost.append(record.path)
+        else:
+            outcome.facts.setdefault(record.path, facts)
+
+    def _fetch(self, path: str) -> bytes:
+        """Facts of a file of the last generation, for the resolver: only of files that it looks into."""
+        assert self._committed is not None
+        record = self._committed.file(path)
+        facts = self._committed.facts(*facts_key(record)) if record is not None else None
+        if facts is None:
+            raise _LostFactsError(path)
+        return facts
 
 
 class _Stopwatch:

@@ -112,7 +112,7 @@ class Assembler:
 
     def id_of(self, scope: int) -> NodeId:
         """The node of a scope: the nearest named definition around it, or the module."""
-        return self.table.ids[scope]
+        return self.table.id_of(scope)
 
     # -- edges
 
@@ -147,7 +147,7 @@ class Assembler:
         table = self.evaluator.table(path)
         if table.facts.definitions[index].flags & NodeFlag.ANONYMOUS:
             return None
-        return table.ids[index]
+        return table.id_of(index)
 
     def _tests(self, scope: int, path: str, index: int) -> bool:
         own = self.table.facts
@@ -180,7 +180,7 @@ class Assembler:
         definitions = self.table.facts.definitions
         for index, twins in found.overrides:
             path, twin = twins[0]
-            target = self.evaluator.table(path).ids[twin]
+            target = self.evaluator.table(path).id_of(twin)
             self._add(self.id_of(index), target, EdgeKind.OVERRIDES, Rule.SELF, definitions[index].name_line)
         for site, target_place in found.virtual:
             expr = self.table.facts.exprs[site]

@@ -96,9 +96,9 @@ def find_site(evaluator: Evaluator, table: FileTable, index: int, expr: Expr, fo
     """First phase for one call expression, added to `found`."""
     path = table.path
     values = _callee(evaluator, path, expr)
-    symbolic = any(isinstance(value, Arg | Sym) for value in values)
+    symbolic = any(isinstance(value, (Arg, Sym)) for value in values)
     targets = evaluator.select(path, index, list(dict.fromkeys(_targets(evaluator, values))))
-    rule = evaluator.rule(path, expr, values)
+    rule = evaluator.rule(path, expr, values) if targets else Rule.CANDIDATES
     if not targets and not symbolic and not values:
         symbolic = _depends_on_param(evaluator, table, expr)
         if not symbolic:
@@ -165,11 +165,10 @@ def _depends_on_param(evaluator: Evaluator, table: FileTable, expr: Expr) -> boo
 
 def _flows(evaluator: Evaluator, table: FileTable, index: int, target: tuple[str, int], found: Calls) -> None:
     """Record the functions, classes and instances that a call passes, if the callee does something with them."""
-    if not _takes(evaluator, target):
-        return
-    for position, arg in _arguments(evaluator, table, index, target):
-        if position in _takes(evaluator, target):
-            _pass_on(evaluator, target, position, evaluator.ask(table.path, arg), found)
+    taken = _takes(evaluator, target) if table.facts.exprs[index].args else frozenset()
+    for position, arg in _arguments(evaluator, table, index, target) if taken else ():
+        if position in taken:
+            _hand_over(evaluator, target, position, evaluator.ask(table.path, arg), found)
 
 
 def _flows_via(evaluator: Evaluator, table: FileTable, index: int, values: Values, found: Calls) -> None:
@@ -199,8 +198,11 @@ def _takes(evaluator: Evaluator, target: tuple[str, int]) -> frozenset[int]:
 
 
 def _pass_on(evaluator: Evaluator, target: tuple[str, int], position: int, values: Values, found: Calls) -> None:
-    if position not in _takes(evaluator, target):
-        return
+    if position in _takes(evaluator, target):
+        _hand_over(evaluator, target, position, values, found)
+
+
+def _hand_over(evaluator: Evaluator, target: tuple[str, int], position: int, values: Values, found: Calls) -> None:
     encoded = [evaluator.encode_value(value) for value in values]
     kept = [value for value in encoded if value is not None]
     if kept:

@@ -1,8 +1,9 @@
 """Evaluation of expressions to values, on demand, across files: the base that each language refines.
 
 The result for an expression depends on facts alone, never on what was asked before: results are memoised only when
-they did not depend on an evaluation still under way (a cycle) or on the depth limit. That is what makes incremental
-resolution equal a fresh one. What an evaluation read of other files is recorded with its memo entry.
+they did not depend on an evaluation still under way (a cycle) or on the depth limit, and what heads a cycle is not
+taken from the memo inside that cycle. That is what makes incremental resolution equal a fresh one. What an
+evaluation read of other files is recorded with its memo entry.
 
 A language overrides the hooks at the end of the class. All access to other files' facts goes through
 `touch`/`definition`/`module_member`/`World`'s recorded look-ups.
@@ -41,8 +42,10 @@ MAX_DISPATCH = 20  # a method with more overrides than this says nothing about o
 _FREE = 1 << 30
 
 _Key = tuple[object, ...]
-_Memo = dict[_Key, tuple[Values, frozenset[int], int]]  # values, keys read abroad, lowest evaluation depended on
+_Memo = dict[_Key, tuple[Values, frozenset[int], frozenset[_Key]]]  # values, keys read abroad, the cycle it heads
+_Local = dict[tuple[bool, _Key], tuple[Values, frozenset[int], int]]  # the last: lowest evaluation depended on
 _NOTHING: frozenset[int] = frozenset()
+_NO_CYCLE: frozenset[_Key] = frozenset()
 _Compute = Callable[[], Values]
 _Step = Callable[[Value], Values]
 _Operator = Callable[[str, int, Expr], Values]
@@ -62,18 +65,19 @@ class Evaluator:
 
     def __init__(self, world: World) -> None:
         self.world = world
+        self._tables = world.tables
         self.home = ""
         self._home_table: FileTable | None = None
         self.follow_args = False  # expand Arg values by what callers pass (second phase)
         self._memo: _Memo = {}  # foreign evaluations, valid until any file changes
         self._home_memo: _Memo = {}
-        self._local: _Memo = {}  # results that depend on an evaluation still under way; gone when it ends
-        self._local_order: list[_Key] = []
+        self._local: _Local = {}  # results that depend on an evaluation still under way; gone when it ends
+        self._local_order: list[tuple[bool, _Key]] = []
         self._running: dict[_Key, int] = {}
         self._low = _FREE
         self._steps = 0
         self._abroad = 0  # nested evaluations in other files
-        self._operators: dict[Op, _Operator] = {op: self._operator(op) for op in Op}
+        self._operators: list[_Operator] = [self._operator(op) for op in sorted(Op)]
 
     # -- life
 
@@ -111,23 +115,35 @@ class Evaluator:
     def value(self, path: str, expr: int) -> Values:
         if expr < 0:
             return UNKNOWN
-        return self._guarded(path, ("e", path, expr), lambda: self._expression(path, expr))
+        key = ("e", path, expr, "flow") if self.follow_args else ("e", path, expr)
+        known = (self._memo if self._abroad or path != self.home else self._home_memo).get(key)
+        if known is None or (known[2] and not known[2].isdisjoint(self._running)):
+            return self._find(path, key, lambda: self._expression(path, expr), MAX_WIDTH)
+        if known[1]:
+            self.world.reads |= known[1]
+        return known[0]
 
     def _guarded(self, path: str, key: _Key, compute: _Compute, width: int = MAX_WIDTH) -> Values:
         """compute(), memoised and safe against cycles, depth and width. `key` must name all its inputs."""
         if self.follow_args:
             key = (*key, "flow")
+        known = (self._memo if self._abroad or path != self.home else self._home_memo).get(key)
+        if known is None or (known[2] and not known[2].isdisjoint(self._running)):
+            return self._find(path, key, compute, width)
+        if known[1]:
+            self.world.reads |= known[1]
+        return known[0]
+
+    def _find(self, path: str, key: _Key, compute: _Compute, width: int) -> Values:
+        """What is not in the memo: known for now, under way, or to be computed."""
         at_home = path == self.home and not self._abroad
-        memo = self._home_memo if at_home else self._memo
-        known = memo.get(key)
-        if known is None:
+        if self._local:
             known = self._local.get((at_home, key))
             if known is not None:
                 self._low = min(self._low, known[2])
-        if known is not None:
-            if known[1]:
-                self.world.reads |= known[1]
-            return known[0]
+                if known[1]:
+                    self.world.reads |= known[1]
+                return known[0]
         depth = self._running.get(key)
         if depth is not None:
             self._low = min(self._low, depth)
@@ -136,7 +152,9 @@ class Evaluator:
         if len(self._running) >= MAX_DEPTH or self._steps > MAX_STEPS:
             self._low = 0
             return UNKNOWN
-        return self._run(memo, key, compute, width) if at_home else self._run_abroad(memo, key, compute, width)
+        if at_home:
+            return self._run(self._home_memo, key, compute, width)
+        return self._run_abroad(self._memo, key, compute, width)
 
     def _run_abroad(self, memo: _Memo, key: _Key, compute: _Compute, width: int) -> Values:
         """Like _run, keeping what was read with the result: other files will ask for it too."""
@@ -152,28 +170,34 @@ class Evaluator:
             self.world.reads = outer
 
     def _run(self, memo: _Memo, key: _Key, compute: _Compute, width: int) -> Values:
-        depth = len(self._running) + 1
+        running = self._running
+        depth = len(running) + 1
         outer_low, mark = self._low, len(self._local_order)
         self._low = _FREE
-        self._running[key] = depth
+        running[key] = depth
         try:
-            found = _distinct(compute(), width)
+            found = compute()
+            if len(found) > 1:
+                found = _distinct(found, width)
         finally:
-            del self._running[key]
+            del running[key]
             low, self._low = self._low, outer_low
         reads = frozenset(self.world.reads) if self._abroad else _NOTHING
         if low >= depth:
-            memo[key] = (found, reads, _FREE)
-            for stale in self._local_order[mark:]:
-                self._local.pop(stale, None)
-            del self._local_order[mark:]
+            cycle = _NO_CYCLE
+            if len(self._local_order) > mark:
+                cycle = frozenset(key for _, key in self._local_order[mark:])
+                for stale in self._local_order[mark:]:
+                    self._local.pop(stale, None)
+                del self._local_order[mark:]
+            memo[key] = (found, reads, cycle)
         else:
             self._low = min(outer_low, low)
             if low > 0:
                 local = (not self._abroad, key)
                 self._local[local] = (found, reads, low)
                 self._local_order.append(local)
-        if not self._running:
+        if not running and self._local:
             self._local.clear()
             self._local_order.clear()
         return found
@@ -710,11 +734,18 @@ class Evaluator:
     def table(self, path: str) -> FileTable:
         if path == self.home and self._home_table is not None:
             return self._home_table
-        return self.world.table(path)
+        table = self._tables.get(path)
+        return self.world.table(path) if table is None else table
 
     def touch(self, path: str, index: int) -> None:
-        """Record that what is visible of a definition was read."""
-        self.world.record("name", path, self.table(path).top_name(index))
+        """Record that what is visible of a definition was read; what a file reads of itself needs no record."""
+        if self._abroad or path != self.home:
+            table = self.table(path)
+            keys = table.top_keys
+            if keys is None:
+                names = {name: self.world.key_id(("name", path, name)) for name in {"", *table.top}}
+                keys = table.top_keys = [*(names[name] for name in table.top), names[""]]  # -1: the file itself
+            self.world.reads.add(keys[index])
 
     def record_name(self, path: str, name: str) -> None:
         """Record that a top-level name of a file was looked up; what a file reads of itself needs no record."""
@@ -722,7 +753,8 @@ class Evaluator:
             self.world.record("name", path, name)
 
     def definition(self, path: str, index: int) -> Definition:
-        self.touch(path, index)
+        if self._abroad or path != self.home:
+            self.touch(path, index)
         return self.table(path).facts.definitions[index]
 
     # -- hooks for languages
@@ -928,8 +960,6 @@ def _declared(table: FileTable, places: list[tuple[int, int, int]]) -> list[tupl
 
 def _distinct(values: Values, width: int) -> Values:
     """Each value once, in order; too many to mean anything are unknown."""
-    if len(values) < 2:
-        return values
     unique = tuple(dict.fromkeys(values))
     return unique if len(unique) <= width else UNKNOWN
 

@@ -362,6 +362,8 @@ class PythonEvaluator(PythonModules):
     def own_member(self, path: str, index: int, name: str, seen_as: Inst | Class | None) -> Values | None:  # noqa: ARG002
         self.touch(path, index)
         table = self.table(path)
+        if name not in table.member_names(index):
+            return self._given_member(path, index, name) if name in table.given_names() else None
         definitions = table.facts.definitions
         methods = [
             item

@@ -22,7 +22,7 @@ from ctxsearch.graph.resolve.assemble import Assembler, shared_graph
 from ctxsearch.graph.resolve.calls import Calls, find_calls, find_flow_calls
 from ctxsearch.graph.resolve.evaluate import Evaluator
 from ctxsearch.graph.resolve.languages import evaluator_for
-from ctxsearch.graph.resolve.world import Key, World
+from ctxsearch.graph.resolve.world import Entry, Fetch, Key, World
 
 _NO_READS = np.empty(0, dtype=np.uint64)
 
@@ -33,6 +33,7 @@ class _Saved(msgspec.Struct, frozen=True, array_like=True):
     reads: bytes  # sorted 64-bit key ids, little-endian
     flows: tuple[tuple[Key, tuple[str, ...]], ...]
     externals: tuple[str, ...]
+    entry: Entry
 
 
 _encoder = msgspec.msgpack.Encoder()
@@ -70,21 +71,22 @@ class Taken:
 class Resolver:
     """The only writer of its World. Not thread-safe: one update at a time."""
 
-    def __init__(self, repository: str = "repository") -> None:
+    def __init__(self, repository: str = "repository", fetch: Fetch | None = None) -> None:
+        """`fetch` gives the facts of restored files when they are needed."""
         self.repository = repository
-        self.world = World()
+        self.world = World(fetch)
         self._states: dict[str, _State] = {}
         self._evaluators: dict[str, Evaluator] = {}
         self._shared_digest = b""
 
-    def restore(self, facts: FileFacts, saved: bytes, encoded: bytes | None = None) -> None:
+    def restore(self, path: str, saved: bytes) -> None:
         """Take in a file that was resolved by an earlier process, with the `reads` blob of its FileGraph."""
         item = _decoder.decode(saved)
         state = _State(np.frombuffer(item.reads, dtype="<u8"), dict(item.flows), item.externals)
-        self.world.load(facts, encoded)
-        self._states[facts.path] = state
+        self.world.load(path, item.entry)
+        self._states[path] = state
         for key, values in state.flows.items():
-            self.world.flows[key][facts.path] = values
+            self.world.flows[key][path] = values
 
     def update(self, changed: Mapping[str, FileFacts], deleted: Iterable[str] = ()) -> ResolveDelta:
         """Bring every file's graph up to date with new and deleted files."""
@@ -165,7 +167,12 @@ class Resolver:
         state = self._states[path]
         state.reads = np.union1d(state.reads, _packed(self.world.reads))
         state.externals = tuple(sorted({name for _, name, _ in (*found.external, *flow.external)}))
-        saved = _Saved(state.reads.astype("<u8").tobytes(), tuple(sorted(state.flows.items())), state.externals)
+        saved = _Saved(
+            state.reads.astype("<u8").tobytes(),
+            tuple(sorted(state.flows.items())),
+            state.externals,
+            self.world.entry(path),
+        )
         return FileGraph(graph.nodes, graph.edges, graph.unresolved, _encoder.encode(saved))
 
     def _differs(self, path: str, graph: FileGraph) -> bool:

@@ -16,6 +16,9 @@ class FileTable:
 
     __slots__ = (
         "_by_stable_name",
+        "_given_names",
+        "_ids",
+        "_member_names",
         "attributes",
         "binds",
         "children",
@@ -24,13 +27,13 @@ class FileTable:
         "exports",
         "facts",
         "fields",
-        "ids",
         "imports",
         "ordinals",
         "param_uses",
         "path",
         "stars",
         "top",
+        "top_keys",
     )
 
     def __init__(self, facts: FileFacts) -> None:
@@ -42,25 +45,19 @@ class FileTable:
         self.defs: dict[int, Names] = defaultdict(dict)  # scope -> name -> definitions directly inside
         self.children: dict[int, list[int]] = defaultdict(list)
         self.ordinals: list[int] = []  # tells redefinitions (same kind and qualified name) apart
-        self.ids: list[NodeId] = []  # node of each definition; of the nearest named one around an anonymous one
-        seen: dict[tuple[int, str], int] = defaultdict(int)
-        module = module_node_id(self.path)
+        seen: dict[tuple[NodeKind, str], int] = {}
         for index, definition in enumerate(definitions):
             parent = definition.parent
             self.top.append(self.top[parent] if parent >= 0 else definition.name)
             self.class_of.append(
                 -1 if parent < 0 else parent if definitions[parent].kind in CLASS_LIKE else self.class_of[parent]
             )
-            key = (int(definition.kind), definition.qualified_name)
-            self.ordinals.append(seen[key])
-            if definition.flags & NodeFlag.ANONYMOUS:
-                self.ids.append(self.ids[parent] if parent >= 0 else module)
-            else:
-                self.ids.append(node_id(self.path, definition.kind, definition.qualified_name, seen[key]))
-            seen[key] += 1
+            key = (definition.kind, definition.qualified_name)
+            ordinal = seen.get(key, 0)
+            self.ordinals.append(ordinal)
+            seen[key] = ordinal + 1
             self.children[parent].append(index)
             self.defs[parent].setdefault(definition.name, []).append(index)
-        self.ids.append(module)  # index MODULE_SCOPE: the file itself
         self.binds: dict[int, Names] = defaultdict(dict)  # scope -> name -> assigns to the plain name
         self.fields: dict[int, Names] = defaultdict(dict)  # class -> name -> assigns to this.name
         self.attributes: Names = defaultdict(list)  # root name -> assigns to members of something else
@@ -76,7 +73,11 @@ class FileTable:
         for index, export in enumerate(facts.exports):
             self.exports.setdefault(export.name, []).append(index)
         self.param_uses: dict[int, frozenset[int]] | None = None
+        self.top_keys: list[int] | None = None  # kept here for the evaluator: the key of each definition's top name
         self._by_stable_name: dict[str, int] | None = None
+        self._ids: dict[int, NodeId] = {}
+        self._member_names: dict[int, frozenset[str]] = {}
+        self._given_names: frozenset[str] | None = None
 
     def _sort_assigns(self) -> None:
         exprs = self.facts.exprs
@@ -112,6 +113,38 @@ class FileTable:
     def top_name(self, scope: int) -> str:
         """The top-level symbol that `scope` belongs to; "" for the module itself."""
         return self.top[scope] if scope >= 0 else ""
+
+    def id_of(self, index: int) -> NodeId:
+        """The node of a definition: its own, of the nearest named one around an anonymous one, or the file's."""
+        known = self._ids.get(index)
+        if known is None:
+            known = self._ids[index] = self._node_id(index)
+        return known
+
+    def _node_id(self, index: int) -> NodeId:
+        if index < 0:
+            return module_node_id(self.path)
+        definition = self.facts.definitions[index]
+        if definition.flags & NodeFlag.ANONYMOUS:
+            return self.id_of(definition.parent)
+        return node_id(self.path, definition.kind, definition.qualified_name, self.ordinals[index])
+
+    def member_names(self, owner: int) -> frozenset[str]:
+        """Every name that a class's own body or methods give it: definitions, fields, bindings and imports."""
+        known = self._member_names.get(owner)
+        if known is None:
+            families = (self.defs, self.fields, self.binds, self.imports)
+            known = frozenset(name for names in families if owner in names for name in names[owner])
+            self._member_names[owner] = known
+        return known
+
+    def given_names(self) -> frozenset[str]:
+        """The names of members that are assigned from outside: the `b` of `a.b = value`, unless `a` is this."""
+        if self._given_names is None:
+            facts = self.facts
+            targets = [facts.exprs[facts.assigns[item].target] for items in self.attributes.values() for item in items]
+            self._given_names = frozenset(target.name for target in targets if target.op is Op.MEMBER)
+        return self._given_names
 
     def stable_name(self, index: int) -> str:
         """A definition's name in its file that does not move when other definitions are edited."""

@@ -10,13 +10,18 @@ files; ("base", file name) files of that name; ("dir", directory) files directly
 position) what callers pass, with ("via", ...) and ("held", ...) for what reaches a function that is itself passed
 around; ("over", path, stable name) which methods override that one. Keys are stored as 64-bit hashes: a collision
 causes a needless re-resolution, never a missed one.
+
+Of most files only the entry is held. Facts are decoded when somebody looks into the file, and the oldest decoded
+ones are let go of when they get too many; a file of an earlier generation is fetched from wherever that keeps it.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import msgspec
 
 from ctxsearch.graph.facts import EncodedFacts, FileFacts, decode_facts, encode_facts
 from ctxsearch.graph.model import CALLABLE_KINDS, TYPE_KINDS, NodeFlag, NodeKind
@@ -24,7 +29,11 @@ from ctxsearch.graph.resolve.surface import surface, visible_names
 from ctxsearch.graph.resolve.tables import FileTable
 
 Key = tuple[str, ...]
-MAX_DECODED = 4000  # files whose tables stay decoded; the rest is held as compact bytes
+Fetch = Callable[[str], bytes]  # encoded facts of a file
+Place = tuple[str, int]  # path, definition index
+
+# Encoded facts whose tables stay decoded; decoded they take some twelve times as much (bench/index_speed.py).
+MAX_DECODED_BYTES = 24 << 20
 
 FAMILIES = {"typescript": "javascript", "tsx": "javascript", "cpp": "c"} | dict.fromkeys(
     ("gomod", "json", "toml"), "manifest"
@@ -40,18 +49,42 @@ def family(language: str) -> str:
     return FAMILIES.get(language, language)
 
 
-class World:
-    """Every file's facts. Written only by `Resolver.update`, through `replace`."""
+def key_id(key: Key) -> int:
+    """A key as a number."""
+    text = "\0".join(key).encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big")
 
-    def __init__(self) -> None:
+
+class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What the indexes over all files need of one file: enough to take it in without decoding its facts."""
+
+    language: str
+    package: str
+    offered: tuple[tuple[str, int], ...]  # names that any file may look for, with their definitions
+
+
+def entry_of(facts: FileFacts) -> Entry:
+    """The entry of a file."""
+    return Entry(facts.language, facts.package, tuple(_offered(facts)))
+
+
+class World:
+    """Every file's facts. Written only by `Resolver`, through `replace` and `load`."""
+
+    def __init__(self, fetch: Fetch | None = None) -> None:
+        self._fetch = fetch  # for files that were taken in by their entry
         self._encoded: dict[str, bytes] = {}
-        self._tables: dict[str, FileTable] = {}
-        self._languages: dict[str, str] = {}
-        self._named: dict[tuple[str, str], dict[str, list[int]]] = defaultdict(dict)
+        self._entries: dict[str, Entry] = {}
+        self.tables: dict[str, FileTable] = {}  # those decoded now; read by evaluators, filled by `table`
+        self._weights: dict[str, int] = {}  # encoded bytes of the decoded
+        self._weight = 0
+        self._named: dict[tuple[str, str], list[Place]] = defaultdict(list)
         self._groups: set[str] = set()  # families that some file belonged to
         self._packages: dict[tuple[str, str], set[str]] = defaultdict(set)
         self._basenames: dict[str, set[str]] = defaultdict(set)
         self._directories: dict[str, set[str]] = defaultdict(set)
+        self._sorted: dict[Key, Sequence[str]] = {}  # answers in order, until a file changes
+        self._places: dict[Key, Sequence[Place]] = {}
         self._key_ids: dict[Key, int] = {}
         self.flows: dict[Key, dict[str, tuple[str, ...]]] = defaultdict(dict)  # args key -> file -> stable values
         self.reads: set[int] = set()  # of the resolution under way; replaced by whoever starts one
@@ -59,48 +92,55 @@ class World:
     # -- recorded look-ups
 
     def record(self, *key: str) -> None:
-        self.reads.add(self.key_id(key))
+        known = self._key_ids.get(key)
+        self.reads.add(self.key_id(key) if known is None else known)
 
     def key_id(self, key: Key) -> int:
         known = self._key_ids.get(key)
         if known is None:
-            text = "\0".join(key).encode("utf-8", "surrogatepass")
-            known = int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big")
-            self._key_ids[key] = known
+            known = self._key_ids[key] = key_id(key)
         return known
 
     def exists(self, path: str) -> bool:
         self.record("file", path)
-        return path in self._encoded
+        return path in self._entries
 
     def with_basename(self, filename: str) -> list[str]:
         """Paths of the files of that name, sorted."""
         self.record("base", filename)
-        return sorted(self._basenames.get(filename, ()))
+        return self._in_order(("base", filename), self._basenames.get(filename, ()))
 
     def in_directory(self, directory: str) -> list[str]:
         """Paths of the files directly in a directory, sorted."""
         self.record("dir", directory)
-        return sorted(self._directories.get(directory, ()))
+        return self._in_order(("dir", directory), self._directories.get(directory, ()))
 
     def package_files(self, language: str, package: str) -> list[str]:
         """Paths of the files that declare `package`, sorted."""
         group = family(language)
         self.record("package", group, package)
-        return sorted(self._packages.get((group, package), ()))
+        return self._in_order(("package", group, package), self._packages.get((group, package), ()))
 
-    def named(self, language: str, name: str) -> list[tuple[str, int]]:
+    def named(self, language: str, name: str) -> list[Place]:
         """Every callable or type of that name in the language's family, as (path, definition index), sorted."""
         group = family(language)
         self.record("named", group, name)
-        found = self._named.get((group, name), {})
-        return [(path, index) for path in sorted(found) for index in found[path]]
+        key = ("named", group, name)
+        known = self._places.get(key)
+        if known is None:
+            known = self._places[key] = sorted(self._named.get((group, name), ()))
+        return list(known)
 
-    def named_anywhere(self, name: str) -> list[tuple[str, int]]:
+    def named_anywhere(self, name: str) -> list[Place]:
         """Every callable or type of that name in any language, as (path, definition index), sorted."""
         self.record("anywhere", name)
-        found = [item for group in self._groups for item in self._named.get((group, name), {}).items()]
-        return [(path, index) for path, indices in sorted(found) for index in indices]
+        return sorted(place for group in self._groups for place in self._named.get((group, name), ()))
+
+    def _in_order(self, key: Key, answer: Iterable[str]) -> list[str]:
+        known = self._sorted.get(key)
+        if known is None:
+            known = self._sorted[key] = sorted(answer)
+        return list(known)
 
     def passed(self, path: str, stable_name: str, position: int) -> list[str]:
         """What callers pass for a parameter: encoded values, sorted by the calling file."""
@@ -115,74 +155,94 @@ class World:
     # -- unrecorded access: for the file being resolved, and after a recorded look-up
 
     def __contains__(self, path: str) -> bool:
-        return path in self._encoded
+        return path in self._entries
 
     def paths(self) -> list[str]:
-        return sorted(self._encoded)
+        return sorted(self._entries)
 
     def language(self, path: str) -> str:
-        return self._languages[path]
+        return self._entries[path].language
+
+    def entry(self, path: str) -> Entry:
+        return self._entries[path]
 
     def table(self, path: str) -> FileTable:
         """The file's tables; callers record what they read of them (`Evaluator.touch`)."""
-        table = self._tables.get(path)
-        return table if table is not None else self._keep(FileTable(decode_facts(self._encoded[path])))
-
-    def _keep(self, table: FileTable) -> FileTable:
-        """Hold a decoded file; the longest-held half goes when there are too many."""
-        if len(self._tables) >= MAX_DECODED:
-            for path in list(self._tables)[: MAX_DECODED // 2]:
-                del self._tables[path]
-        self._tables[table.path] = table
+        table = self.tables.get(path)
+        if table is None:
+            encoded = self._encoded.get(path)
+            if encoded is None and self._fetch is not None:
+                encoded = self._fetch(path)
+            if encoded is None:
+                raise KeyError(path)
+            table = FileTable(decode_facts(encoded))
+            self._keep(table, len(encoded))
         return table
+
+    def _keep(self, table: FileTable, weight: int) -> None:
+        """Hold a decoded file; the longest-held half goes when there are too many."""
+        if self._weight + weight > MAX_DECODED_BYTES:
+            for path in list(self.tables):
+                self._let_go(path)
+                if self._weight <= MAX_DECODED_BYTES // 2:
+                    break
+        self.tables[table.path] = table
+        self._weights[table.path] = weight
+        self._weight += weight
+
+    def _let_go(self, path: str) -> None:
+        self.tables.pop(path, None)
+        self._weight -= self._weights.pop(path, 0)
 
     # -- change
 
     def replace(self, changed: Mapping[str, FileFacts], deleted: Iterable[str]) -> set[int]:
         """Take over new versions of files; the ids of the keys whose answers may differ now."""
+        first = not self._entries  # then nobody has read anything
         keys: set[Key] = set()
         for path in deleted:
-            if path in self._encoded:
+            if path in self._entries:
                 keys |= changed_keys(self.table(path).facts, None)
                 self._forget(path)
         encoded = changed.encoded if isinstance(changed, EncodedFacts) else {}
         for path, facts in changed.items():
-            old = self.table(path).facts if path in self._encoded else None
-            keys |= changed_keys(old, facts)
+            old = self.table(path).facts if path in self._entries else None
+            if not first:
+                keys |= changed_keys(old, facts)
             if old is not None:
                 self._forget(path)
-            self._adopt(facts, encoded.get(path))
+            self._encoded[path] = encoded.get(path) or encode_facts(facts)
+            self.load(path, entry_of(facts))
         return {self.key_id(key) for key in keys}
 
-    def load(self, facts: FileFacts, encoded: bytes | None = None) -> None:
-        """Take in a file as part of a state that was resolved before: no keys change."""
-        self._adopt(facts, encoded)
-
-    def _adopt(self, facts: FileFacts, encoded: bytes | None) -> None:
-        """`encoded` are the same facts, when the caller has them that way already: one copy is enough."""
-        path, group = facts.path, family(facts.language)
-        self._encoded[path] = encoded or encode_facts(facts)
-        self._languages[path] = facts.language
+    def load(self, path: str, item: Entry) -> None:
+        """Take in a file as part of a state that was resolved before: no keys change. Its facts are fetched."""
+        group = family(item.language)
+        self._entries[path] = item
         self._groups.add(group)
-        for name, index in _offered(facts):
-            self._named[group, name].setdefault(path, []).append(index)
-        if facts.package:
-            self._packages[group, facts.package].add(path)
+        for name, index in item.offered:
+            self._named[group, name].append((path, index))
+        if item.package:
+            self._packages[group, item.package].add(path)
         self._basenames[path.rsplit("/", 1)[-1]].add(path)
         self._directories[path.rpartition("/")[0]].add(path)
-        self._keep(FileTable(facts))
+        self._sorted.clear()
+        self._places.clear()
 
     def _forget(self, path: str) -> None:
-        facts = self.table(path).facts
-        group = family(facts.language)
-        for name, _ in _offered(facts):
-            self._named[group, name].pop(path, None)
-        if facts.package:
-            self._packages[group, facts.package].discard(path)
+        item = self._entries.pop(path)
+        group = family(item.language)
+        for name in {name for name, _ in item.offered}:
+            kept = [place for place in self._named[group, name] if place[0] != path]
+            self._named[group, name] = kept
+        if item.package:
+            self._packages[group, item.package].discard(path)
         self._basenames[path.rsplit("/", 1)[-1]].discard(path)
         self._directories[path.rpartition("/")[0]].discard(path)
-        del self._encoded[path], self._languages[path]
-        self._tables.pop(path, None)
+        self._encoded.pop(path, None)
+        self._let_go(path)
+        self._sorted.clear()
+        self._places.clear()
 
 
 def changed_keys(old: FileFacts | None, new: FileFacts | None) -> set[Key]:
@@ -223,9 +283,9 @@ def _offered(facts: FileFacts) -> list[tuple[str, int]]:
     return [
         (definition.name, index)
         for index, definition in enumerate(facts.definitions)
-        if not definition.flags & NodeFlag.ANONYMOUS
-        and (
+        if (
             definition.kind in _NAMED_KINDS
             or (facts.language in _SHARED_SCOPE and definition.parent < 0 and definition.kind is NodeKind.VARIABLE)
         )
+        and not definition.flags & NodeFlag.ANONYMOUS
     ]

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ctxsearch.graph.facts import encode_facts
 from ctxsearch.graph.records import FileGraph
 from ctxsearch.graph.resolve.resolver import Resolver
 from ctxsearch.indexer.parse import parse
@@ -240,9 +241,9 @@ def test_a_restored_resolver_goes_on_where_the_first_stopped(edits: list[tuple[s
     texts = {f"{module}.py": python(file).encode() for module, file in edits if file is not None}
     first = Resolver()
     graphs = dict(first.update({name: parse(name, text) for name, text in texts.items()}).graphs)
-    second = Resolver()
-    for name, text in texts.items():
-        second.restore(parse(name, text), graphs[name].reads)
+    second = Resolver(fetch=lambda name: encode_facts(parse(name, texts[name])))
+    for name in texts:
+        second.restore(name, graphs[name].reads)
     change = {"alpha.py": parse("alpha.py", b"def run():\n    return Store\n")}
     expected, got = first.update(change), second.update(change)
     assert {name: normal(graph) for name, graph in expected.graphs.items()}.items() <= {
