@@ -201,8 +201,10 @@ def read_packages(found: list[Package], parts: Path, seconds: float) -> bool:
     return all(done)
 
 
-def kept_out_digests(directories: Iterable[Path]) -> set[str]:
-    """The digests of all code beneath directories, with a comment or without."""
+def kept_out_digests(directories: Iterable[Path], known: Path) -> set[str]:
+    """The digests of all code beneath directories, with a comment or without; `known` remembers them."""
+    if known.exists():
+        return set(known.read_text().split())
     found: set[str] = set()
     for directory in directories:
         for file in sorted(directory.rglob("*")):
@@ -210,6 +212,7 @@ def kept_out_digests(directories: Iterable[Path]) -> set[str]:
             spec = detect(path, b"")
             if spec is not None and spec.grammar and file.is_file() and file.stat().st_size <= 1_000_000:
                 found.update(pair["digest"] for pair in file_pairs(path, file.read_bytes()))
+    known.write_text("\n".join(sorted(found)))
     return found
 
 
@@ -250,7 +253,8 @@ def main() -> None:
     found = [package for package in packages(options.archives) if not excluded(package.name, patterns)]
     found.sort(key=lambda one: _scattered(f"{one.registry}/{one.name}"))  # a part of them is a fair sample too
     if read_packages(found, options.out / "parts", options.seconds):
-        counts = merge(options.out / "parts", options.out / "pairs.jsonl.gz", kept_out_digests(options.keep_out))
+        kept_out = kept_out_digests(options.keep_out, options.out / "kept-out.txt")
+        counts = merge(options.out / "parts", options.out / "pairs.jsonl.gz", kept_out)
         print(sum(counts.values()), "pairs:", ", ".join(f"{name} {count}" for name, count in counts.most_common()))
 
 

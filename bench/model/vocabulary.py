@@ -29,13 +29,12 @@ def count_words(texts: Iterable[tuple[str, str]]) -> Counter[str]:
 
 
 def make_vocabulary(counts: Mapping[str, int], size: int, continuations: int) -> list[str]:
-    """`size` pieces, most frequent words first; every ASCII word can be spelt with them."""
+    """At most `size` pieces, most frequent words first; every ASCII word can be spelt with them."""
     ranked = sorted(counts, key=lambda word: (-counts[word], word))
     frequent = [word for word in ranked if len(word) <= MAX_PIECE]
-    kept = frequent[: size - continuations]
+    kept = frequent[: size - continuations - len(_CHARACTERS)]
     kept += sorted(set(_CHARACTERS) - set(kept))
-    rest = [CONTINUATION + piece for piece in _continuations(counts, set(kept), continuations)]
-    return [*kept[: size - len(rest)], *rest]
+    return [*kept, *(CONTINUATION + piece for piece in _continuations(counts, set(kept), continuations))]
 
 
 def _continuations(counts: Mapping[str, int], known: set[str], wanted: int) -> list[str]:
