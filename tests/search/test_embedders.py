@@ -196,7 +196,7 @@ def test_the_model_s_id_names_its_weights(tmp_path: Path) -> None:
     assert small.model_id.startswith("static-4-")
     assert small.model_id != bundled_embedder().model_id
     assert small._pieces.identifier("abc") == (0, 1), "the longest known piece first, then a continuation"
-    assert small._pieces("azc") == (2, 1), "a character that no piece covers is skipped"
+    assert small._pieces.identifier("azc") == (2, 1), "a character that no piece covers is skipped"
 
 
 def test_another_process_computes_the_same_bytes() -> None:
