@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from ctxsearch.graph.facts import MODULE_SCOPE, Definition, Expr, Import, Op, ParamKind, Type
 from ctxsearch.graph.model import NodeFlag, NodeKind, Rule
+from ctxsearch.graph.resolve.python_generics import PythonGenerics
 from ctxsearch.graph.resolve.python_library import (
     ADDERS,
     BUILTINS,
@@ -16,7 +17,7 @@ from ctxsearch.graph.resolve.python_library import (
     PASS_THROUGH,
     TRANSPARENT_TYPES,
 )
-from ctxsearch.graph.resolve.python_modules import PythonModules, join_path
+from ctxsearch.graph.resolve.python_modules import join_path
 from ctxsearch.graph.resolve.tables import CLASS_LIKE, FileTable
 from ctxsearch.graph.resolve.values import (
     EXTERNAL,
@@ -46,7 +47,7 @@ _NONE = Ext("none")
 _Place = tuple[int, int, int]
 
 
-class PythonEvaluator(PythonModules):
+class PythonEvaluator(PythonGenerics):
     """The rules of Python."""
 
     language = "python"
@@ -211,6 +212,8 @@ class PythonEvaluator(PythonModules):
         key = facts.exprs[expr.args[0]] if expr.args else None
         constant = _key(key) if key is not None and key.op is Op.LITERAL else None
         bases = self.value(path, expr.base)
+        if bases and all(isinstance(base, Class) for base in bases):
+            return self.subscripted(path, bases, expr)
         added = self._added(path, expr.base)
         return (*stored, *self._each(bases, lambda base: self.item(base, constant)), *added)
 
@@ -278,7 +281,30 @@ class PythonEvaluator(PythonModules):
         return tuple(value for value in found if value != _NONE) or found
 
     def eval_await(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
-        return self._each(self.value(path, expr.base), _awaited)
+        found = self.value(path, expr.base)
+        base = self.table(path).facts.exprs[expr.base]
+        if base.op is Op.CALL and self._is_coroutine(path, base):
+            return self._each(found, _awaited)
+        return self._each(found, self._await_of)
+
+    def _is_coroutine(self, path: str, call: Expr) -> bool:
+        """Whether a call runs an `async def`: what that returns is what awaiting gives."""
+        callees = self.value(path, call.base)
+        return any(
+            isinstance(value, Func) and bool(self.definition(value.path, value.index).flags & NodeFlag.ASYNC)
+            for value in callees
+        )
+
+    def _await_of(self, value: Value) -> Values:
+        """What awaiting an object gives: what its class's __await__ says, not the object."""
+        if isinstance(value, Inst):
+            methods = self.class_member(value.path, value.index, "__await__")
+            found = [item for item in methods if isinstance(item, Func)]
+            if found:
+                results = tuple(result for item in found for result in self.result_for(item, value))
+                parts = [result.args[-1] for result in results if isinstance(result, Coll) and result.args]
+                return tuple(part for values in parts for part in values)
+        return _awaited(value)
 
     def eval_enter(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
         return self._each(self.value(path, expr.base), self._entered)
@@ -440,7 +466,11 @@ class PythonEvaluator(PythonModules):
     def _decorated(self, path: str, decorator: int, value: Values) -> Values:
         """decorator(value), where the decorator is known; an outside one is taken to keep what it is given."""
         found: list[Value] = []
-        for callee in self.value(path, decorator):
+        callees = self.value(path, decorator)
+        promised = [callee for callee in callees if isinstance(callee, Coll) and callee.name == "->"]
+        if promised:
+            return promised[0].args[0]
+        for callee in callees:
             if isinstance(callee, Func):
                 found += self._applied(callee, value)
             elif isinstance(callee, Inst):
@@ -486,7 +516,8 @@ class PythonEvaluator(PythonModules):
 
     def _as_instance(self, path: str, scope: int, declared: Type, value: Value) -> Values:
         if isinstance(value, Class):
-            return (Inst(value.path, value.index),)
+            given = tuple(self.typed(path, scope, arg) for arg in declared.args)
+            return (Inst(value.path, value.index, given if any(given) else value.args),)
         if isinstance(value, Inst | Coll):
             return (value,)
         if not isinstance(value, Ext):
@@ -517,6 +548,12 @@ class PythonEvaluator(PythonModules):
             if base.op is Op.MEMBER and self._returns_receiver(callees[0]):
                 found = self.call_result(callees[0], path, index)
                 return self._seen_from(path, base, callees[0], found)
+            if base.op is Op.MEMBER and base.base >= 0:
+                receivers = self.value(path, base.base)
+                if len(receivers) == 1 and isinstance(receivers[0], Inst):
+                    generic = self.generic_result(callees[0], receivers[0])
+                    if generic:
+                        return generic
         return self._each(callees, lambda callee: self.call_result(callee, path, index))
 
     def _returns_receiver(self, callee: Func) -> bool:
@@ -546,6 +583,9 @@ class PythonEvaluator(PythonModules):
 
     def result_for(self, callee: Func, receiver: Inst) -> Values:
         """What a method without arguments returns for a receiver."""
+        generic = self.generic_result(callee, receiver)
+        if generic:
+            return generic
         owner = self.table(callee.path).class_of[callee.index]
         return tuple(
             receiver if isinstance(value, Inst) and (value.path, value.index) == (callee.path, owner) else value
@@ -557,6 +597,9 @@ class PythonEvaluator(PythonModules):
             definition = self.definition(callee.path, callee.index)
             if definition.flags & NodeFlag.GENERATOR and definition.result is None:
                 return (Gen(callee.path, callee.index),)
+            signature = self._signature_for(callee, path, index)
+            if signature >= 0:
+                return self._by_signature(callee, signature, path, index)
         if isinstance(callee, Inst):
             methods = self.called_instance(callee)
             return self._each(
@@ -565,11 +608,39 @@ class PythonEvaluator(PythonModules):
             )
         if isinstance(callee, Method):
             return self._container_result(callee, path, index)
+        if isinstance(callee, Coll) and callee.name == "->":
+            return callee.args[0]
         if isinstance(callee, Arg | Sym):
             return SYMBOLIC
         if isinstance(callee, Ext):
             return self._library_result(callee, path, index)
         return super().call_result(callee, path, index)
+
+    def _signature_for(self, callee: Func, path: str, call: int) -> int:
+        """The one overload signature of a function that a call can mean; -1 when there is none or more than one."""
+        table = self.table(callee.path)
+        definition = table.facts.definitions[callee.index]
+        named = table.defs[definition.parent].get(definition.name, ()) if len(table.defs[definition.parent]) else ()
+        if len(named) < 2:
+            return -1
+        exprs = self.table(path).facts.exprs
+        fitting = [
+            item
+            for item in named
+            if table.facts.definitions[item].flags & NodeFlag.DECLARATION
+            and _accepts(table.facts.definitions[item], exprs, exprs[call].args)
+        ]
+        return fitting[0] if len(fitting) == 1 else -1
+
+    def _by_signature(self, callee: Func, signature: int, path: str, call: int) -> Values:
+        declared = self.table(callee.path).facts.definitions[signature].result
+        typed = self.typed(callee.path, signature, declared)
+        found = typed or super().call_result(callee, path, call)
+        if typed or declared is None or declared.name != "->":
+            return found
+        results = self.typed(callee.path, signature, declared.args[0]) if declared.args else UNKNOWN
+        functions = tuple(value for value in found if not isinstance(value, Inst))
+        return (*functions, Coll("->", (results,))) if results else functions
 
     def _library_result(self, callee: Ext, path: str, index: int) -> Values:
         """Library functions that hand on what they are given."""
@@ -1092,6 +1163,25 @@ def _may_be_function(declared: Type | None) -> bool:
     return (
         declared is not None and declared.name == "|" and any(arg.name in ("->", "Callable") for arg in declared.args)
     )
+
+
+def _accepts(signature: Definition, exprs: tuple[Expr, ...], args: tuple[int, ...]) -> bool:
+    """Whether a signature can be called with so many positional arguments and these keywords."""
+    items = [exprs[arg] for arg in args]
+    if any(item.op is Op.SPREAD for item in items):
+        return True
+    keywords = {item.name for item in items if item.op is Op.KEYWORD}
+    count = len(items) - len(keywords)
+    params = [param for param in signature.params if param.kind is not ParamKind.RECEIVER]
+    places = [param for param in params if param.kind is ParamKind.NORMAL]
+    if count > len(places) and not any(param.kind is ParamKind.VARIADIC for param in params):
+        return False
+    names = {param.name for param in params}
+    if not keywords <= names and not any(param.kind is ParamKind.KEYWORDS for param in params):
+        return False
+    filled = {param.name for param in places[:count]} | keywords
+    required = (ParamKind.NORMAL, ParamKind.KEYWORD_ONLY)
+    return all(param.name in filled or param.default >= 0 for param in params if param.kind in required)
 
 
 def _awaited(value: Value) -> Values:
