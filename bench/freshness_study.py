@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ctxsearch.daemon.freshness import signature_lines, with_confirmed_signatures
+from ctxsearch.daemon.freshness_facts import Told, signature_lines, with_confirmed_signatures
 from ctxsearch.graph.attribution import Replay
 from ctxsearch.graph.catalog import Catalog
 from ctxsearch.graph.freshness import (
@@ -168,6 +168,7 @@ def rules(classified: Classified, lines_only: Classified) -> dict[str, Bools]:
     found["old, none did"] = old & ~classified.moved_on
     found["old, only lines of one changed"] = old & lines_only.moved_on & ~classified.moved_on
     found["old, two fixes"] = old & (facts.fixes >= 2)
+    found["old, three fixes"] = old & (facts.fixes >= 3)
     found["old, last touch reverting or reverted"] = old & (
         facts.flags & int(CommitFlag.REVERT | CommitFlag.REVERTED) > 0
     )
@@ -180,10 +181,10 @@ def grid(facts: NodeFacts, edges: GraphEdges, useful: Bools, among: Bools) -> li
     results: list[dict[str, object]] = []
     age_alone = classify(facts, no_edges).penalties()
     results.append({"thresholds": "defaults, age alone", "auc": auc(age_alone[among], useful[among])})
-    for fresh, old, living in product((30, 90, 180), (180, 365, 540), (90, 365)):
-        limits = replace(Thresholds(), fresh_days=fresh, old_days=old, living_days=living)
+    for fresh, old, quiet in product((7, 30, 90), (180, 365, 540), (0, 365, 700)):
+        limits = replace(Thresholds(), fresh_days=fresh, old_days=old, quiet_days=quiet)
         penalties = classify(facts, edges, thresholds=limits).penalties()
-        label = f"fresh {fresh}, old {old}, living {living}"
+        label = f"fresh {fresh}, old {old}, quiet {quiet}"
         results.append({"thresholds": label, "auc": auc(penalties[among], useful[among])})
     return results
 
@@ -200,7 +201,8 @@ def study(repository: Path, days: int) -> dict[str, object]:
         now = refresh(source, with_store, selection()).history
         then = refresh(git, with_store, selection(), at=commit).history
         by_lines = NodeFacts.of(then, ranges.paths, then.nodes(ranges))
-        facts = with_confirmed_signatures(git, with_store, then, nodes, ranges, by_lines, edges)
+        told, everything = Told("", then, with_store, git), np.arange(len(nodes), dtype=np.int32)
+        facts = with_confirmed_signatures(told, everything, ranges, nodes, by_lines, edges, Thresholds())
         edited, fixed = touched_since(then, now, with_store, ranges)
         with_store.close()
     classified = classify(facts, edges)

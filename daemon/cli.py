@@ -57,7 +57,7 @@ _SUMMARIES = {
     "impact": "Who is affected if a symbol changes.",
     "path": "How one symbol reaches another.",
     "outline": "The nodes of a file or directory.",
-    "freshness": "How fresh a symbol or a file's nodes are, and why.",
+    "freshness": "How fresh a repository, a file or a symbol is, and why.",
     "graph": "Index and query a graph without the daemon.",
     "add": "Add a repository and index it.",
     "remove": "Forget a repository and delete its index.",

@@ -162,14 +162,19 @@ def _outline(session: Session, target: str, repository: str, *, freshness: bool)
     return whole
 
 
-@click.command(epilog="Examples:  ctxsearch freshness parse_config   |   ctxsearch freshness src/app.py")
-@click.argument("target", metavar="SYMBOL|PATH")
+@click.command(
+    epilog="Examples:  ctxsearch freshness   |   ctxsearch freshness parse_config   |   ctxsearch freshness src/app.py"
+)
+@click.argument("target", metavar="[SYMBOL|PATH]", required=False)
 @click.option("--repo", "repository", default="", help="Repository; default: the one around here.")
 @click.option("--json", "as_json", is_flag=True, help="The response message as JSON.")
 @click.pass_context
-def freshness(ctx: click.Context, target: str, repository: str, as_json: bool) -> None:
-    """How fresh a symbol is, or every node of a file, and why."""
+def freshness(ctx: click.Context, target: str | None, repository: str, as_json: bool) -> None:
+    """How fresh a symbol is, or every node of a file, and why; without either, the repository as a whole."""
     session = open_session(ctx)
+    if target is None:
+        _show_summary(session, repository, as_json)
+        return
     if "/" in target or "." in target.rpartition("/")[2]:
         listing = _outline(session, target, repository, freshness=True)
         if listing.entries:
@@ -177,8 +182,16 @@ def freshness(ctx: click.Context, target: str, repository: str, as_json: bool) -
             return
     request = graph_pb2.GetNodeRequest(selector=selector(session, target, repository), omit_text=True)
     response = session.graph("GetNode", request)
-    lines = (show.node_line(response.node), show.freshness_line(response.freshness))
+    lines = (show.node_line(response.node), *show.freshness_lines(response.freshness))
     click.echo(show.as_json(response) if as_json else "\n".join(lines))
+
+
+def _show_summary(session: Session, repository: str, as_json: bool) -> None:
+    if not repository:
+        here = session.here()
+        repository = here.name if here is not None else ""
+    response = session.graph("SummarizeFreshness", graph_pb2.SummarizeFreshnessRequest(repository=repository))
+    click.echo(show.as_json(response) if as_json else "\n".join(show.freshness_chart(response)))
 
 
 def _show_outline_freshness(listing: graph_pb2.OutlineResponse, as_json: bool) -> None:

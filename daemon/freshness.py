@@ -1,47 +1,101 @@
-"""Freshness of every node of one generation: computed by the follower, kept in one file, looked up while answering.
+"""Freshness while answering: the follower's facts of one generation, classified by a clock and thresholds.
 
-The file holds the facts in columns, not the classes: classifying is quick, and so the serving process can also say why.
-Only the follower runs git.
+Classifying takes milliseconds for all nodes, so it happens here, where it can also say why. Never runs git.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ctxsearch.daemon.registry import write_atomically
-from ctxsearch.graph.catalog import Snapshot
-from ctxsearch.graph.facts import Definition
+from ctxsearch.daemon.freshness_facts import FORMAT, Columns
 from ctxsearch.graph.freshness import (
+    DAY,
     PENALTY,
     Classified,
     Freshness,
+    FreshnessFlag,
     GraphEdges,
     NodeFacts,
     Reason,
     ReasonKind,
+    Thresholds,
     classify,
-    suspects,
-    with_signatures,
+    summarise,
 )
-from ctxsearch.graph.git import Git, GitError
-from ctxsearch.graph.history import History, HistoryStore, NodeRanges
-from ctxsearch.graph.model import CALLABLE_KINDS, TYPE_KINDS, CodeNode, NodeFlag, NodeId, NodeKind
-from ctxsearch.graph.node_history import Source
-from ctxsearch.graph.signatures import SignedNode, last_changes
+from ctxsearch.graph.model import CodeNode, NodeId
+from ctxsearch.graph.node_history import BEYOND, Source
+from ctxsearch.graph.vanished import Vanished
 from ctxsearch.search.ports import FreshnessFact
 
-FORMAT = 1
-MAX_SIGNATURE_LINES = 12
-_SIGNED_KINDS = CALLABLE_KINDS | TYPE_KINDS
-_SIGNED_FLAGS = NodeFlag.STATIC | NodeFlag.ASYNC | NodeFlag.PROPERTY | NodeFlag.CLASS_METHOD | NodeFlag.PRIVATE
-_OPENING, _CLOSING = "([{", ")]}"
+if TYPE_CHECKING:
+    from ctxsearch.daemon.settings import Settings
+
+DEFAULT_THRESHOLDS = Thresholds()
+Clock = Callable[[], float]  # seconds since the epoch
+
+
+@dataclass(frozen=True, slots=True)
+class FreshnessRules:
+    """By which the stored facts become classes."""
+
+    thresholds: Thresholds = DEFAULT_THRESHOLDS
+    clock: Clock | None = None  # None: each repository's own, HEAD's committer time
+
+    @staticmethod
+    def of(settings: Settings, wall: Clock) -> FreshnessRules:
+        """As the user chose; `wall` is the time of day, for those who want to count from it."""
+        names = (each.name for each in fields(Thresholds))
+        chosen = Thresholds(**{name: getattr(settings, f"freshness_{name}") for name in names})
+        return FreshnessRules(chosen, wall if settings.freshness_clock == "wall" else None)
+
+    def looking_closely(self) -> dict[str, int | float]:
+        """The thresholds for the follower, who looks closely at what old nodes depend on.
+
+        By the wall clock every node grows old some day: then there is no age at which not to look.
+        """
+        by_day = {"old_days": 0, "old_commits": 0} if self.clock is not None else {}
+        return {**asdict(self.thresholds), **by_day}
+
+
+DEFAULT_RULES = FreshnessRules()
+
+
+@dataclass(frozen=True, slots=True)
+class NodePast:
+    """What is known of a node's past beyond its last commit."""
+
+    author: str = ""  # of the last commit
+    subject: str = ""  # of the last commit
+    commits: int = 0  # within the horizon
+    authors: int = 0  # of those
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OldHot:
+    """Old code that living code relies on."""
+
+    id: NodeId
+    age_days: int
+    older_than_horizon: bool
+    living_references: int
+
+
+NOTHING_PAST = NodePast()
+UNKNOWN = FreshnessFact(Freshness.ACCEPTABLE, PENALTY[Freshness.ACCEPTABLE])
+NEWER_THAN_HISTORY = FreshnessFact(Freshness.FRESH, PENALTY[Freshness.FRESH], source="worktree")
+_UNKNOWN = {
+    Source.NONE: "git tells nothing of it",
+    Source.SHALLOW: "the clone is shallow: its last change lies before the cut",
+}
+_FLAGS = {FreshnessFlag.DOCUMENT_BEHIND: "document behind", FreshnessFlag.TEST_BEHIND: "test behind"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +106,7 @@ class NoHistory:
 
     def fact(self, _node_id: NodeId, /) -> FreshnessFact:
         """Always the same."""
-        return FreshnessFact(Freshness.ACCEPTABLE, PENALTY[Freshness.ACCEPTABLE])
+        return UNKNOWN
 
     def below(self, _floor: Any, /) -> frozenset[NodeId]:
         """Nothing: an unknown node is not filtered away by a floor that it might pass."""
@@ -62,80 +116,155 @@ class NoHistory:
         """Why."""
         return ("history is not read yet",)
 
+    def past(self, _node_id: NodeId, /) -> NodePast:
+        """Nothing."""
+        return NOTHING_PAST
+
+    def oldest_hot(self, _most: int, /) -> tuple[OldHot, ...]:
+        """Nothing."""
+        return ()
+
 
 NO_HISTORY = NoHistory()
-NEWER_THAN_HISTORY = FreshnessFact(Freshness.FRESH, PENALTY[Freshness.FRESH], source="worktree")
+
+
+@dataclass(frozen=True, slots=True)
+class _Answers:
+    """The classes on one day, and what was already asked about them."""
+
+    classified: Classified
+    day: int | None  # None: the repository's own clock, which stands still
+    facts: dict[NodeId, FreshnessFact] = field(default_factory=dict)
+    below: dict[int, frozenset[NodeId]] = field(default_factory=dict)
 
 
 class FreshnessTable:
-    """The classes of one generation's nodes. Nodes that it does not know are newer than it, hence fresh."""
+    """The classes of one generation's nodes.
 
-    def __init__(
-        self,
-        generation: int,
-        ids: NDArray[np.uint64],
-        classified: Classified,
-        commits: Sequence[str],
-        last: NDArray[np.int32],
-        name_of: Callable[[NodeId], str],
-    ) -> None:
-        self.generation = generation
-        self._rows = {f"{number:016x}": row for row, number in enumerate(ids.tolist())}
-        self._ids = ids
-        self._classified = classified
-        self._commits = commits  # every commit once
-        self._last = last  # per node, its position in `commits`; -1 unknown
-        self._name_of = name_of
-        self._below: dict[int, frozenset[NodeId]] = {}  # remembered answers, as are the facts
-        self._facts: dict[NodeId, FreshnessFact] = {}
+    A node that it does not know was written since, hence is fresh, unless it has no file (a library's symbol, a
+    package), or no git is there to tell.
+    """
+
+    def __init__(self, columns: Columns, rules: FreshnessRules, node_of: Callable[[NodeId], CodeNode | None]) -> None:
+        self.generation = int(columns["header"][1])
+        self._ids: NDArray[np.uint64] = columns["ids"]
+        self._rows = {f"{number:016x}": row for row, number in enumerate(self._ids.tolist())}
+        self._columns = columns
+        self._rules = rules
+        self._node_of = node_of
+        self._facts = NodeFacts(**{each.name: columns[f"facts_{each.name}"] for each in fields(NodeFacts)})
+        self._edges = GraphEdges(**{each.name: columns[f"edges_{each.name}"] for each in fields(GraphEdges)})
+        self._vanished = _vanished(columns)
+        self._last: NDArray[np.int32] = columns["last"]  # per node, its position among the commits; -1 unknown
+        self._commits: Sequence[str] = columns["commits"].tolist()
+        self._has_git = bool((self._facts.sources != Source.NONE).any())
+        self._now = self._classify()  # replaced as a whole when the wall clock's day is over
 
     def fact(self, node_id: NodeId) -> FreshnessFact:
         """The class and the facts behind it."""
-        known = self._facts.get(node_id)
+        answers = self._current()
+        known = answers.facts.get(node_id)
         if known is None:
-            known = self._facts[node_id] = self._look_up(node_id)
+            known = answers.facts[node_id] = self._look_up(node_id, answers.classified)
         return known
-
-    def _look_up(self, node_id: NodeId) -> FreshnessFact:
-        row = self._rows.get(node_id)
-        if row is None:
-            return NEWER_THAN_HISTORY
-        freshness = Freshness(int(self._classified.classes[row]))
-        last = int(self._last[row])
-        return FreshnessFact(
-            freshness,
-            PENALTY[freshness],
-            self._commits[last] if last >= 0 else "",
-            int(self._classified.facts.times[row]) if last >= 0 else 0,
-            Source(int(self._classified.facts.sources[row])).name.lower(),
-        )
 
     def below(self, floor: Any) -> frozenset[NodeId]:
         """All nodes whose class is lower; remembered, for a page asks for it again and again."""
-        if int(floor) not in self._below:
-            lower = self._ids[self._classified.classes < int(floor)]
-            self._below[int(floor)] = frozenset(NodeId(f"{number:016x}") for number in lower.tolist())
-        return self._below[int(floor)]
+        answers = self._current()
+        if int(floor) not in answers.below:
+            lower = self._ids[answers.classified.classes < int(floor)]
+            answers.below[int(floor)] = frozenset(NodeId(f"{number:016x}") for number in lower.tolist())
+        return answers.below[int(floor)]
 
     def reasons(self, node_id: NodeId) -> tuple[str, ...]:
         """Why a node has its class, the weightiest reason first."""
         row = self._rows.get(node_id)
         if row is None:
-            return ("written since history was last read",)
-        return tuple(self._sentence(reason) for reason in self._classified.explain(row).reasons)
+            newer = self._stranger(node_id) is NEWER_THAN_HISTORY
+            return ("written since history was last read" if newer else "its history is not known",)
+        return tuple(self._sentence(reason, row) for reason in self._current().classified.explain(row).reasons)
 
-    def _sentence(self, reason: Reason) -> str:
+    def past(self, node_id: NodeId) -> NodePast:
+        """What else is known of it."""
+        row = self._rows.get(node_id)
+        if row is None:
+            return NOTHING_PAST
+        last, columns = int(self._last[row]), self._columns
+        flags = int(self._current().classified.flags[row])
+        return NodePast(
+            author=str(columns["commit_authors"][last]) if last >= 0 else "",
+            subject=str(columns["commit_subjects"][last]) if last >= 0 else "",
+            commits=int(columns["commit_counts"][row]),
+            authors=int(columns["author_counts"][row]),
+            flags=tuple(word for flag, word in _FLAGS.items() if flags & flag),
+        )
+
+    def oldest_hot(self, most: int) -> tuple[OldHot, ...]:
+        """The oldest code that living code relies on."""
+        return tuple(
+            OldHot(
+                NodeId(f"{int(self._ids[hot.node]):016x}"),
+                hot.age_days,
+                bool(self._facts.positions[hot.node] == BEYOND),
+                hot.living_references,
+            )
+            for hot in summarise(self._current().classified, most).oldest_hot
+        )
+
+    def _current(self) -> _Answers:
+        clock, now = self._rules.clock, self._now
+        if clock is not None and int(clock()) // DAY != now.day:
+            self._now = now = self._classify()
+        return now
+
+    def _classify(self) -> _Answers:
+        clock = self._rules.clock
+        time = None if clock is None else int(clock())
+        classified = classify(self._facts, self._edges, time, self._rules.thresholds)
+        return _Answers(classified, None if time is None else time // DAY)
+
+    def _look_up(self, node_id: NodeId, classified: Classified) -> FreshnessFact:
+        row = self._rows.get(node_id)
+        if row is None:
+            return self._stranger(node_id)
+        freshness = Freshness(int(classified.classes[row]))
+        last = int(self._last[row])
+        return FreshnessFact(
+            freshness,
+            PENALTY[freshness],
+            self._commits[last] if last >= 0 else "",
+            int(self._facts.times[row]) if last >= 0 else 0,
+            Source(int(self._facts.sources[row])).name.lower(),
+        )
+
+    def _stranger(self, node_id: NodeId) -> FreshnessFact:
+        node = self._node_of(node_id)
+        return UNKNOWN if (node is not None and not node.path) or not self._has_git else NEWER_THAN_HISTORY
+
+    def _name(self, row: int) -> str:
+        node = self._node_of(NodeId(f"{int(self._ids[row]):016x}"))
+        return node.qualified_name or node.name if node is not None else "something"
+
+    def _since(self, row: int) -> str:
+        day = np.datetime64(int(self._facts.times[row]), "s").astype("datetime64[D]")
+        beyond = self._facts.positions[row] == BEYOND
+        return f"not touched since before {day}" if beyond else f"not touched since {day}"
+
+    def _sentence(self, reason: Reason, row: int) -> str:
         day = np.datetime64(reason.time, "s").astype("datetime64[D]") if reason.time else "unknown day"
-        who = self._name_of(NodeId(f"{int(self._ids[reason.node]):016x}")) if reason.node is not None else "something"
+        who = self._name(reason.node) if reason.node is not None else "something"
+        if reason.kind is ReasonKind.DEPENDENCY_VANISHED:
+            return "; ".join(_vanishing(each) for each in self._vanished.get(row, ()))
         return {
             ReasonKind.UNCOMMITTED: "has uncommitted lines",
-            ReasonKind.RECENT: f"touched on {day}",
+            ReasonKind.NEW: f"all of it was written since {day}",
             ReasonKind.NOT_OLD: f"touched on {day}",
             ReasonKind.LIVING_REFERENCE: f"old, but {who} refers to it, touched on {day}",
-            ReasonKind.UNKNOWN_HISTORY: "its history is not known",
-            ReasonKind.OLD: "not touched for long, and nothing living refers to it",
+            ReasonKind.LIVING_FOLDER: f"{self._since(row)}, but its folder is worked in, last on {day}",
+            ReasonKind.UNKNOWN_HISTORY: _UNKNOWN.get(Source(int(self._facts.sources[row])), "its history is not known"),
+            ReasonKind.OLD: f"{self._since(row)}, and nothing living refers to it",
+            ReasonKind.QUIET: "nothing in its folder was touched for long",
             ReasonKind.SIGNATURE_CHANGED: f"the signature of {who} changed on {day}",
-            ReasonKind.DEPENDENCY_VANISHED: f"something it depends on vanished on {day}",
             ReasonKind.FIXES: f"fixed {reason.count} times",
             ReasonKind.REVERT: f"its last change, on {day}, was a revert",
             ReasonKind.REVERTED: f"its last change, on {day}, was reverted",
@@ -143,169 +272,28 @@ class FreshnessTable:
         }[reason.kind]
 
 
-def store_freshness(
-    file: Path, snapshot: Snapshot, history: History, store: HistoryStore | None, git: Git | None = None
-) -> None:
-    """Works out the facts of every node of a generation and keeps them in `file`."""
-    nodes = [node for node in snapshot.load_nodes() if node.path]
-    ranges = NodeRanges.of(_ranges(snapshot, nodes))
-    histories = history.nodes(ranges)
-    facts = NodeFacts.of(history, ranges.paths, histories)
-    blank = np.array([not filled for filled in _has_lines(snapshot, ranges.paths)], np.bool_)
-    facts = replace(facts, sources=np.where(blank, Source.NONE, facts.sources).astype(np.uint8))
-    edges = _edges_between(snapshot, nodes)
-    if store is not None and git is not None:
-        facts = with_confirmed_signatures(git, store, history, nodes, ranges, facts, edges)
-    columns = {f"facts_{field.name}": getattr(facts, field.name) for field in fields(NodeFacts)}
-    columns |= {f"edges_{field.name}": getattr(edges, field.name) for field in fields(GraphEdges)}
-    numbers = np.unique(histories.last[histories.last > 0]) if store is not None else np.empty(0, np.int32)
-    commits = [store.commit(int(number))[0].id for number in numbers] if store is not None else []
-    columns["commits"] = np.array(commits, dtype="U64")
-    places = np.searchsorted(numbers, histories.last).clip(max=max(len(numbers) - 1, 0))
-    known = numbers[places] == histories.last if len(numbers) else np.zeros(len(nodes), np.bool_)
-    columns["last"] = np.where(known, places, -1).astype(np.int32)
-    columns["ids"] = np.array([int(node.id, 16) for node in nodes], np.uint64)
-    columns["header"] = np.array([FORMAT, snapshot.generation], np.int64)
-    _save(file, columns)
-
-
-def load_freshness(file: Path, name_of: Callable[[NodeId], str]) -> FreshnessTable | None:
+def load_freshness(
+    file: Path, node_of: Callable[[NodeId], CodeNode | None], rules: FreshnessRules = DEFAULT_RULES
+) -> FreshnessTable | None:
     """The table of a file; None when there is none or it cannot be read: the follower will write it again."""
     try:
         with np.load(file, allow_pickle=False) as stored:
             columns = {name: stored[name] for name in stored.files}
-        if columns["header"][0] != FORMAT:
-            return None
-        facts = NodeFacts(**{field.name: columns[f"facts_{field.name}"] for field in fields(NodeFacts)})
-        edges = GraphEdges(**{field.name: columns[f"edges_{field.name}"] for field in fields(GraphEdges)})
-        ids = columns["ids"]
-        commits, last = columns["commits"].tolist(), columns["last"]
-        return FreshnessTable(int(columns["header"][1]), ids, classify(facts, edges), commits, last, name_of)
-    except (OSError, ValueError, KeyError, IndexError, EOFError):
+        return FreshnessTable(columns, rules, node_of) if columns["header"][0] == FORMAT else None
+    except (OSError, ValueError, KeyError, IndexError, EOFError, BadZipFile):
         return None
 
 
-def _save(file: Path, columns: dict[str, Any]) -> None:
-    import io
-
-    buffer = io.BytesIO()
-    np.savez(buffer, **columns)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(file, buffer.getvalue())
-
-
-def _ranges(snapshot: Snapshot, nodes: Sequence[CodeNode]) -> list[tuple[str, int, int, int, int]]:
-    """Path, lines and signature's lines of every node; nodes come file by file."""
-    rows: list[tuple[str, int, int, int, int]] = []
-    path, lines = "", []
-    for node in nodes:
-        if node.path != path:
-            path = node.path
-            lines = (snapshot.text(path) or "").split("\n")
-        rows.append((path, node.start_line, node.end_line, *signature_lines(node, lines)))
-    return rows
+def _vanished(columns: Columns) -> dict[int, list[Vanished]]:
+    """Per node what it called that is gone."""
+    found: dict[int, list[Vanished]] = {}
+    names = ("rows", "names", "paths", "times", "commits")
+    for row, name, path, time, commit in zip(*(columns[f"vanished_{each}"].tolist() for each in names), strict=True):
+        found.setdefault(row, []).append(Vanished(row, name, path, time, commit))
+    return found
 
 
-def _has_lines(snapshot: Snapshot, paths: Sequence[str]) -> list[bool]:
-    """Per node, whether its file has any line: one without has no history, which must not pass for old age."""
-    filled = {record.path: record.size > 0 for record in snapshot.files()}
-    return [filled.get(path, False) for path in paths]
-
-
-def signature_lines(node: CodeNode, lines: Sequence[str]) -> tuple[int, int]:
-    """The lines of a node's signature, 1-based inclusive: from its name until brackets close; 0, 0 without one."""
-    if node.kind not in _SIGNED_KINDS:
-        return 0, 0
-    name = re.compile(rf"(?<!\w){re.escape(node.name)}(?!\w)")
-    for number in range(node.start_line, min(node.end_line, len(lines)) + 1):
-        if name.search(lines[number - 1]) and not lines[number - 1].lstrip().startswith(("#", "//", "*", "@")):
-            return number, _closing_line(lines, number, min(node.end_line, len(lines)))
-    return 0, 0
-
-
-def _closing_line(lines: Sequence[str], first: int, last: int) -> int:
-    depth = 0
-    for number in range(first, min(last, first + MAX_SIGNATURE_LINES - 1) + 1):
-        text = lines[number - 1]
-        depth += sum(text.count(char) for char in _OPENING) - sum(text.count(char) for char in _CLOSING)
-        if depth <= 0 or text.rstrip().endswith("{"):
-            return number
-    return first
-
-
-def with_confirmed_signatures(
-    git: Git,
-    store: HistoryStore,
-    history: History,
-    nodes: Sequence[CodeNode],
-    ranges: NodeRanges,
-    facts: NodeFacts,
-    edges: GraphEdges,
-) -> NodeFacts:
-    """The facts with the signature changes that matter confirmed by text: lines are touched for less.
-
-    Where old versions cannot be read (a partial clone), what the lines say stands.
-    """
-    rows = suspects(facts, edges)
-    names = names_within_files(nodes)
-    signed = [
-        SignedNode(
-            nodes[row].path,
-            names[nodes[row].id],
-            int(ranges.signature_starts[row]),
-            int(ranges.signature_ends[row]),
-        )
-        for row in rows.tolist()
-    ]
-    try:
-        numbers = last_changes(git, store, history, signed, read_signatures)
-    except GitError:
-        return facts
-    return with_signatures(facts, history, rows, numbers)
-
-
-def read_signatures(path: str, source: bytes) -> dict[str, str]:
-    """What the signatures of a file's definitions say, by their names within it."""
-    from ctxsearch.indexer.languages import detect
-    from ctxsearch.indexer.parse import parse
-
-    spec = detect(path, source[:200])
-    structured = spec is not None and spec.module != ""
-    definitions = parse(path, source).definitions
-    return {each.qualified_name: _said(each) if structured else _squeezed(each.signature) for each in definitions}
-
-
-def _said(definition: Definition) -> str:
-    """A signature's meaning, without comments, layout, or the values of defaults."""
-    params = [(each.name, each.type, each.kind, each.default >= 0) for each in definition.params]
-    kept = (definition.kind, params, definition.result, definition.bases, definition.implements)
-    return repr((*kept, definition.type_params, definition.receiver, definition.flags & _SIGNED_FLAGS))
-
-
-def _squeezed(signature: str) -> str:
-    """For languages of which only the text is known."""
-    return "".join(signature.split())
-
-
-def names_within_files(nodes: Sequence[CodeNode]) -> dict[NodeId, str]:
-    """Each node's name within its file, as the parser gives it: the names of what contains it, dotted."""
-    names: dict[NodeId, str] = {}
-    known = {node.id: node for node in nodes}
-    for node in nodes:
-        parts, at = [node.name], known.get(node.parent) if node.parent is not None else None
-        while at is not None and at.kind is not NodeKind.MODULE:
-            parts.append(at.name)
-            at = known.get(at.parent) if at.parent is not None else None
-        names[node.id] = ".".join(reversed(parts))
-    return names
-
-
-def _edges_between(snapshot: Snapshot, nodes: Sequence[CodeNode]) -> GraphEdges:
-    """The edges among the nodes that have a file, by their positions there."""
-    everything = snapshot.load_nodes()
-    table = snapshot.load_edges()
-    position = {node.id: row for row, node in enumerate(nodes)}
-    moved = np.array([position.get(node.id, -1) for node in everything], np.int32)
-    sources, targets = moved[table.source], moved[table.target]
-    kept = (sources >= 0) & (targets >= 0)
-    return GraphEdges(sources[kept], targets[kept], table.kind[kept], table.confidence[kept])
+def _vanishing(gone: Vanished) -> str:
+    day = np.datetime64(gone.time, "s").astype("datetime64[D]")
+    commit = f" ({gone.commit[:12]})" if gone.commit else ", uncommitted"
+    return f"{gone.name}, which it calls, vanished from {gone.path} on {day}{commit}"

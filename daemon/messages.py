@@ -34,6 +34,7 @@ class Job(msgspec.Struct, frozen=True, tag=True):
     max_file_bytes: int
     parse_workers: int
     niceness: int
+    thresholds: dict[str, int | float] = {}  # of freshness, where they are not the default
 
 
 class Refresh(msgspec.Struct, frozen=True, tag=True):

@@ -19,7 +19,7 @@ from ctxsearch.daemon.repository import Patience, Repository
 from ctxsearch.daemon.snapshot import Snapshot
 from ctxsearch.daemon.version import API_VERSION
 from ctxsearch.daemon.workspace import Located, Workspace
-from ctxsearch.graph.freshness import Freshness
+from ctxsearch.graph.freshness import LABELS, Freshness
 from ctxsearch.graph.graph import Traversal
 from ctxsearch.graph.model import CodeNode, NodeId
 from ctxsearch.graph.walk import THROUGH_HUBS, Limits
@@ -129,7 +129,7 @@ class Graph(graph_pb2_grpc.GraphServiceServicer):
             node=wire.node_to_wire(detail.located.node, snapshot.repository),
             doc=wire.clean(detail.doc),
             body=wire.clean(detail.body),
-            freshness=wire.freshness_to_wire(detail.freshness, detail.reasons),
+            freshness=wire.freshness_to_wire(detail.freshness, detail.past, detail.reasons),
             caller_count=detail.callers,
             dependency_count=detail.dependencies,
             unresolved=map(wire.unresolved_to_wire, detail.unresolved),
@@ -211,9 +211,17 @@ class Graph(graph_pb2_grpc.GraphServiceServicer):
         for node in page:
             entry = response.entries.add(node=wire.node_to_wire(node, snapshot.repository), depth=depths[node.id])
             if request.include_freshness:
-                fact, reasons = snapshot.freshness.fact(node.id), snapshot.freshness.reasons(node.id)
-                entry.freshness.CopyFrom(wire.freshness_to_wire(fact, reasons))
+                found = snapshot.freshness
+                told = wire.freshness_to_wire(found.fact(node.id), found.past(node.id), found.reasons(node.id))
+                entry.freshness.CopyFrom(told)
         return response
+
+    def SummarizeFreshness(
+        self, request: graph_pb2.SummarizeFreshnessRequest, context: grpc.ServicerContext
+    ) -> graph_pb2.SummarizeFreshnessResponse:
+        """How fresh a repository is."""
+        most = bounded("limit", request.limit, 1, 100, 10)
+        return wire.summary_to_wire(self._workspace.freshness_summary(request.repository, most))
 
     def _walkable(self, selector: node_pb2.NodeSelector) -> Located:
         return self._workspace.walkable(self._located(selector))
@@ -304,7 +312,8 @@ class Repositories(repository_pb2_grpc.RepositoryServiceServicer):
         response.languages.extend(counts_to_wire(counts.files))
         response.kinds.extend(counts_to_wire({kind.name.lower(): n for kind, n in counts.nodes.items()}))
         response.skipped.extend(counts_to_wire(counts.skipped))
-        response.freshness.extend(counts_to_wire(self._workspace.freshness_counts(snapshot)))
+        classes = self._workspace.freshness_counts(snapshot)
+        response.freshness.extend(counts_to_wire({LABELS[kind]: n for kind, n in classes.items() if n}))
         if snapshot.vectors is not None:
             response.embedding_model = snapshot.vectors.model_id
             response.embedded_nodes = snapshot.vectors.count()

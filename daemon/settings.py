@@ -18,6 +18,7 @@ from ctxsearch.graph.model import CtxsearchError
 
 SOCKET_PATH_LIMIT = 100  # bytes; sun_path holds 104 on macOS and 108 on Linux, terminator included
 PREFIX = "CTXSEARCH_"
+FRESHNESS_CLOCKS = ("history", "wall")
 
 
 class BadSettingError(CtxsearchError):
@@ -48,6 +49,16 @@ class Settings:
     reconcile_seconds: float = 300.0
     indexing_niceness: int = 10  # indexing yields to answering
     worker_idle_seconds: float = 120.0  # an indexing process without work leaves after this
+    freshness_clock: str = "history"  # age is counted to HEAD's commit; "wall": to now
+    # Where the classes of freshness begin; docs/freshness.md says what each does and what it costs.
+    freshness_fresh_days: int = 30  # a node whose every line was written within these is fresh; 0 = none is by that
+    freshness_fresh_commits: int = 1  # or by that many newest commits
+    freshness_old_days: int = 365  # old is past both
+    freshness_old_commits: int = 500
+    freshness_living_days: int = 365
+    freshness_quiet_days: int = 700
+    freshness_confidence: float = 0.8
+    freshness_risky_fixes: int = 3
     log_level: str = "info"
 
     @property
@@ -208,6 +219,25 @@ def _check(settings: Settings) -> None:
     for name in ("max_request_bytes", "max_response_bytes", "max_concurrent_requests", "max_file_bytes"):
         if getattr(settings, name) < 1:
             raise BadSettingError(f"{name} must be at least 1, not {getattr(settings, name)}")
+    _check_freshness(settings)
+
+
+def _check_freshness(settings: Settings) -> None:
+    if settings.freshness_clock not in FRESHNESS_CLOCKS:
+        raise BadSettingError(
+            f"freshness_clock must be one of {', '.join(FRESHNESS_CLOCKS)}, not {settings.freshness_clock!r}"
+        )
+    if not 0 <= settings.freshness_confidence <= 1:
+        raise BadSettingError(f"freshness_confidence must be 0 to 1, not {settings.freshness_confidence:g}")
+    if settings.freshness_risky_fixes < 1:
+        raise BadSettingError(f"freshness_risky_fixes must be at least 1, not {settings.freshness_risky_fixes}")
+    for name in ("fresh_days", "fresh_commits", "old_days", "old_commits", "living_days", "quiet_days"):
+        if getattr(settings, f"freshness_{name}") < 0:
+            raise BadSettingError(f"freshness_{name} must not be negative: {getattr(settings, f'freshness_{name}')}")
+    for unit in ("days", "commits"):
+        fresh, old = (getattr(settings, f"freshness_{kind}_{unit}") for kind in ("fresh", "old"))
+        if fresh > old:
+            raise BadSettingError(f"freshness_fresh_{unit} ({fresh}) must not exceed freshness_old_{unit} ({old})")
 
 
 def _socket_fits(runtime_dir: Path) -> bool:

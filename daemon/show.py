@@ -11,9 +11,10 @@ from typing import Any
 
 import click
 
-from ctxsearch.v1 import node_pb2, repository_pb2, search_pb2
+from ctxsearch.v1 import graph_pb2, node_pb2, repository_pb2, search_pb2
 
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+BAR_WIDTH = 40
 _FRESHNESS_COLOURS = {1: "red", 2: "yellow", 3: "white", 4: "green"}
 
 
@@ -166,15 +167,54 @@ def path_lines(nodes: Sequence[node_pb2.Node], edges: Sequence[node_pb2.Edge]) -
 
 
 def freshness_line(facts: node_pb2.NodeFreshness) -> str:
-    """A class, its source and its last commit."""
+    """A class, its source and its last commit, in one line."""
     name = word(node_pb2.Freshness, facts.freshness)
-    when = facts.last_commit_time.ToDatetime().date().isoformat() if facts.HasField("last_commit_time") else "-"
     reasons = "; ".join(map(safe, facts.reasons))
     styled = click.style(name, fg=_FRESHNESS_COLOURS.get(facts.freshness, "white"))
     source = word(node_pb2.FreshnessSource, facts.freshness_source)
-    return f"{styled}  penalty {facts.freshness_penalty:.1f}  {facts.last_commit_id[:12] or '-'} {when}  {source}" + (
+    commit = f"{facts.last_commit_id[:12] or '-'} {_day(facts)}"
+    return f"{styled}  penalty {facts.freshness_penalty:.1f}  {commit}  {source}" + (
         f"  ({reasons})" if reasons else ""
     )
+
+
+def freshness_lines(facts: node_pb2.NodeFreshness) -> Iterator[str]:
+    """A class and everything behind it."""
+    name = word(node_pb2.Freshness, facts.freshness)
+    styled = click.style(name, fg=_FRESHNESS_COLOURS.get(facts.freshness, "white"))
+    yield f"  {styled}, penalty {facts.freshness_penalty:.1f}"
+    for reason in facts.reasons:
+        yield f"  why      {safe(reason)}"
+    if facts.last_commit_id:
+        told = f"{facts.last_commit_id[:12]} {_day(facts)} {safe(facts.last_author)}: {safe(facts.last_subject)}"
+        yield f"  commit   {told}"
+    if facts.commit_count:
+        by = f"{facts.author_count} {'author' if facts.author_count == 1 else 'authors'}"
+        yield f"  history  {facts.commit_count} {'commit' if facts.commit_count == 1 else 'commits'} by {by}"
+    for flag in facts.flags:
+        yield f"  note     {safe(flag)}"
+    yield f"  source   {word(node_pb2.FreshnessSource, facts.freshness_source)}"
+
+
+def freshness_chart(answer: graph_pb2.SummarizeFreshnessResponse) -> Iterator[str]:
+    """Nodes per class as bars, then the oldest code that living code relies on."""
+    for each in answer.shares:
+        name = word(node_pb2.Freshness, each.freshness)
+        bar = "█" * max(round(each.share * BAR_WIDTH), 1 if each.nodes else 0)
+        styled = click.style(f"{bar:{BAR_WIDTH}}", fg=_FRESHNESS_COLOURS.get(each.freshness, "white"))
+        yield f"{name:15} {styled} {each.share:6.1%} {each.nodes:8}"
+    if not answer.history_ready:
+        yield "history is not read yet"
+    if answer.oldest_hot:
+        yield ""
+        yield "oldest code that living code relies on:"
+    for hot in answer.oldest_hot:
+        age = f"{'>' if hot.older_than_horizon else ''}{hot.age_days}"
+        yield f"{age:>6} days {hot.living_references:5} references  {node_line(hot.node)}"
+
+
+def _day(facts: node_pb2.NodeFreshness) -> str:
+    return facts.last_commit_time.ToDatetime().date().isoformat() if facts.HasField("last_commit_time") else "-"
 
 
 def progress_line(progress: repository_pb2.IndexProgress) -> str:

@@ -6,12 +6,11 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from ctxsearch.daemon.freshness import NO_HISTORY, load_freshness
+from ctxsearch.daemon.freshness import DEFAULT_RULES, NO_HISTORY, FreshnessRules, load_freshness
 from ctxsearch.daemon.layout import Layout
 from ctxsearch.daemon.logs import get_logger
 from ctxsearch.daemon.snapshot import Snapshot, Texts, load_graph
 from ctxsearch.graph.catalog import Catalog, CatalogMissingError, Pinned
-from ctxsearch.graph.model import NodeId
 from ctxsearch.graph.records import RESOLVED_META
 from ctxsearch.search.errors import IndexCorrupt
 from ctxsearch.search.ports import Embedder, FullTextIndex, FullTextReader, VectorIndex, VectorReader
@@ -23,11 +22,19 @@ _log = get_logger("ctxsearch.stores")
 class Stores:
     """Reads one repository's stores. `load` and `advance` belong to its indexing thread, the rest to its follower."""
 
-    def __init__(self, name: str, root: Path, layout: Layout, embedder: Embedder) -> None:
+    def __init__(
+        self,
+        name: str,
+        root: Path,
+        layout: Layout,
+        embedder: Embedder,
+        freshness_rules: FreshnessRules = DEFAULT_RULES,
+    ) -> None:
         self._name = name
         self._root = root
         self.layout = layout
         self._embedder = embedder
+        self._freshness_rules = freshness_rules
         self._text: tuple[str, FullTextIndex] | None = None  # identity and index; written by the indexing thread
         # The same for vectors, written by the follower: kept open, so that only new rows are read after a change.
         self._vectors: tuple[str, VectorIndex] | None = None
@@ -74,13 +81,9 @@ class Stores:
 
     def with_history(self, snapshot: Snapshot) -> Snapshot:
         """The same with the newest freshness."""
-        graph = snapshot.graph
-
-        def name_of(node_id: NodeId) -> str:
-            node = graph.node(node_id)
-            return node.qualified_name or node.name if node is not None else "something"
-
-        table = load_freshness(self.layout.freshness(snapshot.catalog.identity), name_of)
+        table = load_freshness(
+            self.layout.freshness(snapshot.catalog.identity), snapshot.graph.node, self._freshness_rules
+        )
         if table is None:
             return snapshot
         return replace(snapshot, freshness=table, history_generation=table.generation)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import grpc
 from google.protobuf import any_pb2, duration_pb2, timestamp_pb2
@@ -22,6 +22,10 @@ from ctxsearch.search.query import Content, Expansion, ExpansionKind, Mode, Sear
 from ctxsearch.search.results import Guidance, Label, SearchResponse, SearchResult, SignalReport
 from ctxsearch.search.scope import Scope
 from ctxsearch.v1 import graph_pb2, node_pb2, search_pb2
+
+if TYPE_CHECKING:
+    from ctxsearch.daemon.freshness import NodePast
+    from ctxsearch.daemon.workspace import FreshnessSummary
 
 # The first row whose class fits wins; what is not listed is INTERNAL and shows only a log id.
 ERROR_TABLE: tuple[tuple[type[CtxsearchError], grpc.StatusCode, str], ...] = (
@@ -241,7 +245,7 @@ def edge_to_wire(edge: Edge) -> node_pb2.Edge:
     )
 
 
-def freshness_to_wire(fact: FreshnessFact, reasons: Sequence[str]) -> node_pb2.NodeFreshness:
+def freshness_to_wire(fact: FreshnessFact, past: NodePast, reasons: Sequence[str]) -> node_pb2.NodeFreshness:
     """A freshness class and the facts behind it."""
     message = node_pb2.NodeFreshness(
         freshness=_freshness(fact),
@@ -249,10 +253,33 @@ def freshness_to_wire(fact: FreshnessFact, reasons: Sequence[str]) -> node_pb2.N
         last_commit_id=fact.commit_id,
         freshness_source=_source(fact),
         reasons=map(clean, reasons),
+        last_author=clean(past.author),
+        last_subject=clean(past.subject),
+        commit_count=past.commits,
+        author_count=past.authors,
+        flags=past.flags,
     )
     if fact.commit_time:
         message.last_commit_time.CopyFrom(timestamp(fact.commit_time))
     return message
+
+
+def summary_to_wire(summary: FreshnessSummary) -> graph_pb2.SummarizeFreshnessResponse:
+    """How fresh a repository is."""
+    total, snapshot = sum(summary.counts.values()), summary.snapshot
+    response = graph_pb2.SummarizeFreshnessResponse(
+        nodes=total, history_ready=snapshot.history_ready, generation=snapshot.generation
+    )
+    for kind, count in summary.counts.items():
+        response.shares.add(freshness=_FRESHNESS[kind.name], nodes=count, share=count / total if total else 0.0)
+    for hot, node in summary.oldest_hot:
+        response.oldest_hot.add(
+            node=node_to_wire(node, snapshot.repository),
+            age_days=hot.age_days,
+            older_than_horizon=hot.older_than_horizon,
+            living_references=hot.living_references,
+        )
+    return response
 
 
 def reached_to_wire(hit: Hit, repository: str) -> graph_pb2.ReachedNode:

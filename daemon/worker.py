@@ -41,6 +41,7 @@ from ctxsearch.graph.records import RESOLVED_META
 from ctxsearch.search.errors import IndexCorrupt
 
 if TYPE_CHECKING:
+    from ctxsearch.daemon.freshness_facts import Told
     from ctxsearch.graph.patches import Selection
     from ctxsearch.indexer.index import RepositoryIndexer
     from ctxsearch.search.ports import DerivedIndex, FullTextIndex, VectorIndex
@@ -241,22 +242,43 @@ class FollowWorker:
             self._identity = identity_now
 
     def _read_history(self, catalog: Catalog, problems: list[str]) -> None:
-        from ctxsearch.daemon.freshness import store_freshness
-        from ctxsearch.graph import history
+        from ctxsearch.daemon.freshness_facts import Told, store_freshness
+        from ctxsearch.graph.freshness import Thresholds
+        from ctxsearch.graph.history import without_git
 
         file = self._layout.freshness(catalog.identity)
+        thresholds = Thresholds(**self._job.thresholds)  # type: ignore[arg-type]
         git = open_git(Path(self._job.root), problems)
-        with catalog.read() as snapshot:
-            if git is None:
-                store_freshness(file, snapshot, history.without_git(), None)
-                return
-            with contextlib.closing(history.HistoryStore.open(self._history_file(git))) as store:
-                try:
-                    known = history.refresh(git, store, history_files()).history
-                    store_freshness(file, snapshot, known.beneath(self._folder_in(git)), store, git)
-                except GitError as error:
-                    problems.append(f"history cannot be read: {error}")
-                    store_freshness(file, snapshot, history.without_git(), None)
+        with catalog.read() as snapshot, contextlib.ExitStack() as stores:
+            told = [Told("", without_git())]
+            if git is not None:
+                told = self._told(git, self._folder_in(git), "", stores, problems) or told
+            store_freshness(file, snapshot, told, thresholds)
+
+    def _told(
+        self, git: Git, inside: str, folder: str, stores: contextlib.ExitStack, problems: list[str]
+    ) -> list[Told]:
+        """What a repository tells about its folder `inside`, and what its submodules do; [] when it cannot be read.
+
+        `folder` is where that lies beneath the indexed root.
+        """
+        from ctxsearch.daemon.freshness_facts import Told
+        from ctxsearch.graph import history
+
+        store = stores.enter_context(contextlib.closing(history.HistoryStore.open(self._history_file(git))))
+        try:
+            known = history.refresh(git, store, history_files()).history.beneath(inside)
+        except GitError as error:
+            problems.append(f"history of {folder or 'the repository'} cannot be read: {error}")
+            return []
+        told = [Told(folder, known, store, git)]
+        for name in known.foreign:
+            place = Path(self._job.root).resolve() / folder / name
+            submodule = open_git(place, problems) if place.is_dir() else None
+            # One that is not checked out lies in the repository around it; a link may lead to any other.
+            if submodule is not None and submodule.work_tree == place:
+                told += self._told(submodule, "", folder + name, stores, problems)
+        return told
 
     def _folder_in(self, git: Git) -> str:
         """Where the indexed root lies in the work tree; '' when it is the whole of it."""

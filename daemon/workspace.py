@@ -27,6 +27,7 @@ from ctxsearch.daemon.errors import (
     TooBusyError,
     UnknownNodeError,
 )
+from ctxsearch.daemon.freshness import FreshnessRules, NodePast, OldHot
 from ctxsearch.daemon.layout import Layout
 from ctxsearch.daemon.logs import get_logger
 from ctxsearch.daemon.messages import Job, Phase
@@ -39,6 +40,7 @@ from ctxsearch.daemon.snapshot import Snapshot
 from ctxsearch.daemon.stores import Stores
 from ctxsearch.daemon.watch import Touched, Watcher
 from ctxsearch.graph.catalog import CatalogCorruptError
+from ctxsearch.graph.freshness import Freshness
 from ctxsearch.graph.git import Git, GitError
 from ctxsearch.graph.graph import DEPENDENCY_KINDS, Traversal
 from ctxsearch.graph.model import CodeNode, Edge, NodeId, NodeKind, Unresolved
@@ -76,11 +78,21 @@ class NodeDetail:
     doc: str
     body: str
     freshness: FreshnessFact
+    past: NodePast
     reasons: tuple[str, ...]
     callers: int
     dependencies: int
     unresolved: tuple[Unresolved, ...]
     changed_on_disk: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FreshnessSummary:
+    """How fresh a repository is: nodes per class, and the oldest code that living code relies on."""
+
+    snapshot: Snapshot
+    counts: dict[Freshness, int]
+    oldest_hot: tuple[tuple[OldHot, CodeNode], ...]
 
 
 class Workspace:
@@ -92,6 +104,7 @@ class Workspace:
         self._registry = Registry(settings.data_dir / "repositories.json")
         self.embedder: Embedder = load_embedder()
         self._service = ContextSearchService(self.embedder)
+        self._freshness_rules = FreshnessRules.of(settings, time.time)
         self._turn = threading.Semaphore(1)
         self._changed = threading.Condition()
         self._repositories: dict[str, Repository] = {}
@@ -219,10 +232,19 @@ class Workspace:
                     sizes[part[1] if len(part) > 2 else "catalog"] += file.stat().st_size
         return sorted(sizes.items())
 
-    def freshness_counts(self, snapshot: Snapshot) -> dict[str, int]:
-        """Nodes per freshness class."""
-        counts = Counter(snapshot.freshness.fact(node.id).freshness for node in snapshot.graph.nodes())
-        return {kind.name.lower().replace("_", " "): count for kind, count in sorted(counts.items(), reverse=True)}
+    def freshness_counts(self, snapshot: Snapshot) -> dict[Freshness, int]:
+        """Nodes with a file per freshness class, the freshest first."""
+        found = snapshot.freshness
+        counts = Counter(found.fact(node.id).freshness for node in snapshot.graph.nodes() if node.path)
+        return {kind: counts[kind] for kind in sorted(Freshness, reverse=True)}
+
+    def freshness_summary(self, name: str, most: int) -> FreshnessSummary:
+        """How fresh a repository is as a whole."""
+        snapshot = self._only_snapshot(name)
+        hot = ((each, snapshot.graph.node(each.id)) for each in snapshot.freshness.oldest_hot(most))
+        return FreshnessSummary(
+            snapshot, self.freshness_counts(snapshot), tuple((each, node) for each, node in hot if node is not None)
+        )
 
     def is_watching(self, name: str) -> bool:
         """True while file events of a repository are being received."""
@@ -341,6 +363,7 @@ class Workspace:
             doc=doc,
             body=content.body if with_text else "",
             freshness=snapshot.freshness.fact(node.id),
+            past=snapshot.freshness.past(node.id),
             reasons=snapshot.freshness.reasons(node.id),
             callers=snapshot.graph.callers([node.id], 1).reached,
             dependencies=snapshot.graph.dependencies([node.id], 1).reached,
@@ -421,16 +444,19 @@ class Workspace:
 
     def outline(self, name: str, path: str) -> tuple[Snapshot, list[CodeNode]]:
         """The nodes of a file, or of all files of a directory, in order of path and line."""
-        snapshots = self._snapshots(name)
-        if len(snapshots) != 1:
-            raise InvalidRequestError("repository: say which; several were added")
-        snapshot = snapshots[0]
+        snapshot = self._only_snapshot(name)
         wanted = inside(path)
         own = snapshot.graph.outline(wanted)
         if own:
             return snapshot, list(own)
         beneath = [n for n in snapshot.graph.nodes() if not wanted or n.path.startswith(wanted + "/")]
         return snapshot, sorted((n for n in beneath if n.path), key=lambda n: (n.path, n.start_line, -n.end_line, n.id))
+
+    def _only_snapshot(self, name: str) -> Snapshot:
+        snapshots = self._snapshots(name)
+        if len(snapshots) != 1:
+            raise InvalidRequestError("repository: say which; several were added")
+        return snapshots[0]
 
     def _snapshots(self, name: str) -> list[Snapshot]:
         chosen = [self.repository(name)] if name else list(self.repositories())
@@ -448,7 +474,7 @@ class Workspace:
         layout.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         repository = Repository(
             record,
-            Stores(record.name, Path(record.root), layout, self.embedder),
+            Stores(record.name, Path(record.root), layout, self.embedder, self._freshness_rules),
             (self._job("index", record, layout), self._job("follow", record, layout)),
             self._turn,
             self._settings.worker_idle_seconds,
@@ -478,6 +504,7 @@ class Workspace:
             max_file_bytes=settings.max_file_bytes,
             parse_workers=settings.effective_parse_workers,
             niceness=settings.indexing_niceness,
+            thresholds=self._freshness_rules.looking_closely(),
         )
 
     def _directory(self, record: RepositoryRecord) -> Path:

@@ -7,7 +7,7 @@ stale: old code that living code calls is what people need. Old code whose depen
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -62,17 +62,18 @@ class FreshnessFlag(enum.IntFlag):
 class Thresholds:
     """Where the classes begin. Chosen by what they do to ranking (docs/freshness.md) and `bench/freshness_study.py`.
 
-    At rank fusion's constant 60 a factor of 0.9 costs about seven places and 0.7 about 27, so a class must be rare
-    where it is not sure: Fresh is what is being worked on, Stale what is known to be old.
+    At rank fusion's constant 60 a factor of 0.9 costs about seven places and 0.7 about 27, so a class that is not the
+    common one must be rare and sure: Fresh is new as a whole, Stale lies where nobody works any more.
     """
 
-    fresh_days: int = 1
-    fresh_commits: int = 1
+    fresh_days: int = 30  # since its oldest line was written: the node is new as a whole
+    fresh_commits: int = 1  # or that many newest commits wrote all of it; 1 is HEAD alone
     old_days: int = 365  # old is past both
     old_commits: int = 500
     living_days: int = 365  # who refers to old code must have been touched within
+    quiet_days: int = 700  # a folder where nothing was touched for so long was given up; less than the horizon
     confidence: float = 0.8  # edges of less say nothing here
-    risky_fixes: int = 2
+    risky_fixes: int = 3
 
 
 REFERRING_KINDS = (EdgeKind.CALLS, EdgeKind.IMPORTS, EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS)
@@ -85,13 +86,16 @@ class NodeFacts:
 
     times: Longs  # of the last touch; at BEYOND the oldest time it may still have
     positions: Ints  # first-parent commits since; WORK_TREE_POSITION, BEYOND
+    written_times: Longs  # of its oldest line; the same for `written_positions`
+    written_positions: Ints
     clocks: Longs  # the clock of each node's repository
     signature_times: Longs  # last change of the signature; NEVER when unknown or older than the horizon
     fixes: Ints
     flags: Bytes  # CommitFlag of the last commit
     sources: Bytes  # Source
-    vanished_times: Longs  # when something it depends on was last seen to vanish; NEVER
+    vanished_times: Longs  # when something it calls was taken away; NEVER
     unreadable: Bools  # the file on disk differs from what is indexed, and indexing it again failed
+    folders: Ints  # a number that the nodes of one folder share
 
     def __len__(self) -> int:
         return len(self.times)
@@ -99,11 +103,13 @@ class NodeFacts:
     @staticmethod
     def of(history: History, paths: Sequence[str], nodes: NodeHistories) -> NodeFacts:
         """From the history of one repository's nodes."""
-        positions = history.positions_of(nodes.last)
+        positions, written = history.positions_of(nodes.last), history.positions_of(nodes.oldest)
         count = len(nodes)
         return NodeFacts(
             times=history.times_of(positions),
             positions=positions,
+            written_times=history.times_of(written),
+            written_positions=written,
             clocks=np.full(count, history.clock, np.int64),
             signature_times=_signature_times(history, history.positions_of(nodes.signature)),
             fixes=nodes.fixes,
@@ -111,13 +117,17 @@ class NodeFacts:
             sources=history.sources_of(paths, positions),
             vanished_times=np.full(count, NEVER, np.int64),
             unreadable=np.zeros(count, np.bool_),
+            folders=_folders(paths),
         )
 
     @staticmethod
     def joined(parts: Sequence[NodeFacts]) -> NodeFacts:
         """The rows of all parts, one after another."""
         names = NodeFacts.__slots__
-        return NodeFacts(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})
+        columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+        begins = np.cumsum([0, *(int(part.folders.max(initial=-1)) + 1 for part in parts)])
+        columns["folders"] = np.concatenate([part.folders + begin for part, begin in zip(parts, begins, strict=False)])
+        return NodeFacts(**columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +162,7 @@ class ReasonKind(enum.IntEnum):
     """Why a node has its class."""
 
     UNCOMMITTED = 1
-    RECENT = 2
+    NEW = 2  # all of it was written since `time`
     NOT_OLD = 3
     LIVING_REFERENCE = 4  # `node` refers to it, last touched at `time`
     UNKNOWN_HISTORY = 5
@@ -163,6 +173,8 @@ class ReasonKind(enum.IntEnum):
     REVERT = 10  # its last touch was one
     REVERTED = 11  # its last touch was taken back
     UNREADABLE = 12
+    QUIET = 13  # nothing in its folder was touched for long
+    LIVING_FOLDER = 14  # something in its folder was touched, last at `time`
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,16 +236,21 @@ class Classified:
             return [Reason(ReasonKind.UNREADABLE)]
         if freshness is Freshness.FRESH:
             uncommitted = facts.sources[node] == Source.WORKTREE
-            return [Reason(ReasonKind.UNCOMMITTED) if uncommitted else Reason(ReasonKind.RECENT, time=time)]
+            written = int(facts.written_times[node])
+            return [Reason(ReasonKind.UNCOMMITTED) if uncommitted else Reason(ReasonKind.NEW, time=written)]
         if freshness is Freshness.ACCEPTABLE:
             return [self._why_acceptable(node)]
-        return [*self._risks(node), Reason(ReasonKind.OLD, time=time)]
+        quiet = [Reason(ReasonKind.QUIET)] if freshness is Freshness.STALE else []
+        return [*self._risks(node), *quiet, Reason(ReasonKind.OLD, time=time)]
 
     def _why_acceptable(self, node: int) -> Reason:
         if _unknown(self.facts)[node]:
             return Reason(ReasonKind.UNKNOWN_HISTORY)
-        if not self.referenced[node] or not _old(self.facts, self.ages, self.thresholds)[node]:
+        if not _old(self.facts, self.ages, self.thresholds)[node]:
             return Reason(ReasonKind.NOT_OLD, time=int(self.facts.times[node]))
+        if not self.referenced[node]:
+            neighbours = (self.facts.folders == self.facts.folders[node]) & ~_unknown(self.facts)
+            return Reason(ReasonKind.LIVING_FOLDER, time=int(self.facts.times[neighbours].max()))
         sources, targets = self.edges.among(REFERRING_KINDS, self.thresholds.confidence)
         living = _living(self.facts, self.ages, self.thresholds)
         referring = [int(source) for source in sources[targets == node] if living[source]]
@@ -267,13 +284,13 @@ def classify(
 ) -> Classified:
     """The class of every node. `clock` None is each repository's own: its HEAD's committer time."""
     limits = thresholds or Thresholds()
-    ages = np.maximum((facts.clocks if clock is None else clock) - facts.times, 0)
+    now = facts.clocks if clock is None else np.full(len(facts), clock, np.int64)
+    ages = np.maximum(now - facts.times, 0)
     referenced = _referenced(facts, edges, ages, limits)
     moved_on = _moved_on(facts, edges, limits)
-    recent = (ages <= limits.fresh_days * DAY) | (facts.positions <= limits.fresh_commits)
-    fresh = (facts.sources == Source.WORKTREE) | (recent & (facts.positions < BEYOND))
+    fresh = (facts.sources == Source.WORKTREE) | _new(facts, now, limits)
     left = _old(facts, ages, limits) & ~referenced & ~fresh
-    stale = left & (facts.positions < BEYOND)  # what lies beyond the horizon is of unknown age: Acceptable
+    stale = left & _in_quiet_folder(facts, ages, limits)
     risky = moved_on | (facts.vanished_times > facts.times) | (facts.fixes >= limits.risky_fixes)
     risky |= facts.flags & int(CommitFlag.REVERT | CommitFlag.REVERTED) > 0
     classes = np.full(len(facts), Freshness.ACCEPTABLE, np.uint8)
@@ -302,12 +319,49 @@ def with_signatures(facts: NodeFacts, history: History, nodes: Ints, numbers: In
     return replace(facts, signature_times=times)
 
 
+def with_vanished(facts: NodeFacts, gone: Iterable[tuple[int, int]]) -> NodeFacts:
+    """The facts with when something that a node calls was taken away: rows (node, time)."""
+    times = facts.vanished_times.copy()
+    for node, time in gone:
+        times[node] = max(times[node], time)
+    return replace(facts, vanished_times=times)
+
+
+def with_unreadable(facts: NodeFacts, rows: Sequence[int]) -> NodeFacts:
+    """The facts with nodes whose file changed and could not be indexed again."""
+    unreadable = facts.unreadable.copy()
+    unreadable[list(rows)] = True
+    return replace(facts, unreadable=unreadable)
+
+
+def left_alone(facts: NodeFacts, edges: GraphEdges, thresholds: Thresholds | None = None) -> Ints:
+    """The nodes that are old and that nothing living refers to: those that a risk would make a difference to."""
+    limits = thresholds or Thresholds()
+    ages = np.maximum(facts.clocks - facts.times, 0)
+    alone = _old(facts, ages, limits) & ~_referenced(facts, edges, ages, limits)
+    return np.flatnonzero(alone).astype(np.int32)
+
+
+def _folders(paths: Sequence[str]) -> Ints:
+    numbers: dict[str, int] = {}
+    return np.array([numbers.setdefault(path.rpartition("/")[0], len(numbers)) for path in paths], np.int32)
+
+
 def _signature_times(history: History, positions: Ints) -> Longs:
     known = (positions >= 0) & (positions < BEYOND)
     times: Longs = np.where(known, history.times_of(positions), NEVER)
     # An uncommitted signature is newer than any commit, HEAD's included.
     times[positions == WORK_TREE_POSITION] = history.clock + 1
     return times
+
+
+def _new(facts: NodeFacts, now: Longs, limits: Thresholds) -> Bools:
+    """Whether all lines of a node are recent: a touched line makes old code no newer."""
+    recent = (
+        now - facts.written_times <= limits.fresh_days * DAY if limits.fresh_days else np.zeros(len(facts), np.bool_)
+    )
+    new: Bools = (recent | (facts.written_positions < limits.fresh_commits)) & (facts.written_positions < BEYOND)
+    return new & ~_unknown(facts)
 
 
 def _unknown(facts: NodeFacts) -> Bools:
@@ -320,6 +374,15 @@ def _old(facts: NodeFacts, ages: Longs, limits: Thresholds) -> Bools:
     beyond = facts.positions == BEYOND  # older than the horizon, which is further than any threshold
     past: Bools = (old | beyond) & ~_unknown(facts)
     return past
+
+
+def _in_quiet_folder(facts: NodeFacts, ages: Longs, limits: Thresholds) -> Bools:
+    """Whether nothing of a node's folder was touched for long: it was given up, not finished."""
+    newest = np.full(int(facts.folders.max(initial=-1)) + 1, np.iinfo(np.int64).max)
+    known = ~_unknown(facts)
+    np.minimum.at(newest, facts.folders[known], ages[known])
+    quiet: Bools = newest[facts.folders] >= limits.quiet_days * DAY
+    return quiet
 
 
 def _living(facts: NodeFacts, ages: Longs, limits: Thresholds) -> Bools:
@@ -410,18 +473,3 @@ LABELS: Mapping[Freshness, str] = {
     Freshness.STALE: "stale",
     Freshness.STALE_WITH_RISK: "stale with risk",
 }
-
-
-def render_summary(summary: Summary, name_of: Callable[[int], str], width: int = 40) -> str:
-    """The summary as text: a bar per class, then the oldest hot code."""
-    lines = []
-    for freshness in sorted(Freshness, reverse=True):
-        share = summary.share(freshness)
-        bar = "█" * round(share * width)
-        label, count = LABELS[freshness], summary.counts[freshness]
-        lines.append(f"{label:15} {bar:{width}} {share:6.1%} {count:8}")
-    if summary.oldest_hot:
-        lines += ["", "oldest code that living code relies on:"]
-    for hot in summary.oldest_hot:
-        lines.append(f"{hot.age_days:6} days {hot.living_references:5} references  {name_of(hot.node)}")
-    return "\n".join(lines)

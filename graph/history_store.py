@@ -22,7 +22,7 @@ from ctxsearch.graph.model import CtxsearchError
 from ctxsearch.graph.node_history import CommitColumns, CommitFlag
 from ctxsearch.graph.patches import Change, Commit, Patch
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 _HEAD_LAYER, _WORK_TREE_LAYER = 0, 1
 _BATCH = 500  # parameters per statement; SQLite's smallest limit is 999
 
@@ -44,9 +44,14 @@ CREATE TABLE patches (
 CREATE INDEX patches_commit ON patches (commit_n);
 CREATE INDEX patches_path ON patches (path_n);
 CREATE INDEX patches_source ON patches (source_n) WHERE source_n IS NOT NULL;
+CREATE INDEX patches_deleting ON patches (change) WHERE change = 3;
 CREATE TABLE signatures (
     commit_n INTEGER NOT NULL, path BLOB NOT NULL, name TEXT NOT NULL, verdict INTEGER,
     PRIMARY KEY (commit_n, path, name)
+) WITHOUT ROWID;
+CREATE TABLE definitions (
+    commit_n INTEGER NOT NULL, path BLOB NOT NULL, before INTEGER NOT NULL, names TEXT NOT NULL,
+    PRIMARY KEY (commit_n, path, before)
 ) WITHOUT ROWID;
 CREATE TABLE views (
     n INTEGER PRIMARY KEY, git_dir BLOB NOT NULL UNIQUE, head TEXT NOT NULL, chain BLOB NOT NULL,
@@ -259,6 +264,13 @@ class HistoryStore:
             wanted = sources - done
         return self._stored((found[rowid] for rowid in sorted(found)), positions, names)
 
+    def deletions(self, positions: Ints) -> list[StoredPatch]:
+        """The patches of a chain that delete a file, newest first."""
+        rows = self._db.execute(
+            "SELECT commit_n, path_n, source_n, change, hunks FROM patches WHERE change = 3 ORDER BY rowid"  # DELETED
+        )
+        return self._stored(rows, positions, self._all_paths())
+
     def paths_touched_by(self, numbers: Iterable[int]) -> set[bytes]:
         """The paths in these commits' patches, old names included."""
         touched: set[bytes] = set()
@@ -287,6 +299,18 @@ class HistoryStore:
     def keep_signature_verdict(self, commit: int, path: str, name: str, verdict: bool | None) -> None:
         """Whether a commit changed the signature of a name in a file; None when it brought the name there."""
         self._db.execute("INSERT OR REPLACE INTO signatures VALUES (?, ?, ?, ?)", (commit, _bytes(path), name, verdict))
+
+    def definitions(self, commit: int, path: bytes, *, before: bool) -> frozenset[str] | None:
+        """The names that a file defined after a commit, or before it; None when that was not kept."""
+        row = self._db.execute(
+            "SELECT names FROM definitions WHERE commit_n = ? AND path = ? AND before = ?", (commit, path, before)
+        ).fetchone()
+        return None if row is None else frozenset(row[0].split())
+
+    def keep_definitions(self, commit: int, path: bytes, names: Iterable[str], *, before: bool) -> None:
+        """Remember what a version of a file defines."""
+        row = (commit, path, before, " ".join(sorted(names)))
+        self._db.execute("INSERT OR REPLACE INTO definitions VALUES (?, ?, ?, ?)", row)
 
     # views and lines
 

@@ -77,7 +77,8 @@ class NodeHistories:
     """One row per node, in columns. Counts are of commits within the horizon; the work tree is not one."""
 
     last: Ints  # number of the newest commit that wrote a line of it; WORK_TREE; UNATTRIBUTED
-    signature: Ints  # the same for the lines of its signature; UNATTRIBUTED where it has none
+    oldest: Ints  # the oldest commit that one of its lines comes from: since then it is as a whole what it is
+    signature: Ints  # as `last`, for the lines of its signature; UNATTRIBUTED where it has none
     commits: Ints
     authors: Ints
     fixes: Ints
@@ -86,7 +87,7 @@ class NodeHistories:
     def empty(count: int) -> NodeHistories:
         """Columns of that many nodes about which nothing is known."""
         unknown, none = np.full(count, UNATTRIBUTED, np.int32), np.zeros(count, np.int32)
-        return NodeHistories(unknown, unknown.copy(), none, none.copy(), none.copy())
+        return NodeHistories(unknown, unknown.copy(), unknown.copy(), none, none.copy(), none.copy())
 
     def __len__(self) -> int:
         return len(self.last)
@@ -189,6 +190,7 @@ class History:
         owners = lines.owners_of(max(int(ends.max()), 1))
         positions = self._positions[owners]
         result.last[indices] = self._newest(positions, starts, ends)
+        result.oldest[indices] = self._oldest(positions, starts, ends)
         first, last = ranges.signature_starts[indices], ranges.signature_ends[indices]
         signed = first > 0
         if signed.any():
@@ -198,14 +200,21 @@ class History:
 
     def _newest(self, positions: Ints, starts: Ints, ends: Ints) -> Ints:
         """The number of the newest commit in each range of lines."""
-        edges = np.empty(2 * len(starts), np.intp)
-        edges[0::2], edges[1::2] = starts - 1, ends
         padded = np.append(positions, np.int32(BEYOND))  # reduceat wants every edge inside
-        newest: Ints = np.minimum.reduceat(padded, edges)[0::2]
-        numbers = np.full(len(starts), UNATTRIBUTED, np.int32)
-        known = (newest >= 0) & (newest < len(self.chain))
-        numbers[known] = self.chain[newest[known]]
-        numbers[newest == WORK_TREE_POSITION] = WORK_TREE
+        newest: Ints = np.minimum.reduceat(padded, _edges(starts, ends))[0::2]
+        return self._numbers(newest)
+
+    def _oldest(self, positions: Ints, starts: Ints, ends: Ints) -> Ints:
+        """The number of the oldest commit in each range of lines."""
+        padded = np.append(positions, np.int32(WORK_TREE_POSITION))
+        oldest: Ints = np.maximum.reduceat(padded, _edges(starts, ends))[0::2]
+        return self._numbers(oldest)
+
+    def _numbers(self, positions: Ints) -> Ints:
+        numbers = np.full(len(positions), UNATTRIBUTED, np.int32)
+        known = (positions >= 0) & (positions < len(self.chain))
+        numbers[known] = self.chain[positions[known]]
+        numbers[positions == WORK_TREE_POSITION] = WORK_TREE
         return numbers
 
     def _count_touches(self, touches: Ints, starts: Ints, ends: Ints, indices: Ints, result: NodeHistories) -> None:
@@ -228,6 +237,13 @@ def positions_by_number(chain: Ints, commit_count: int) -> Ints:
     positions[WORK_TREE] = WORK_TREE_POSITION
     positions[chain] = np.arange(len(chain), dtype=np.int32)
     return positions
+
+
+def _edges(starts: Ints, ends: Ints) -> npt.NDArray[np.intp]:
+    """Ranges of lines as `reduceat` wants them: every other result is between two ranges."""
+    edges = np.empty(2 * len(starts), np.intp)
+    edges[0::2], edges[1::2] = starts - 1, ends
+    return edges
 
 
 def _merged(keys: Ints, rows: Bools) -> tuple[Ints, Bools]:

@@ -85,14 +85,14 @@ def _steps(patches: Mapping[bytes, Sequence[StoredPatch]], history: History, nod
     full_path = history.folder + node.path
     if WORK_TREE in touching:
         yield _Step(WORK_TREE, full_path, full_path)
-    for stored in _life(patches, _bytes(full_path)):
+    for stored in life(patches, _bytes(full_path)):
         patch = stored.patch
         if stored.commit in touching:
             before = None if patch.change is Change.ADDED else _text(patch.source or patch.path)
             yield _Step(stored.commit, _text(patch.path), before)
 
 
-def _life(patches: Mapping[bytes, Sequence[StoredPatch]], path: bytes) -> Iterator[StoredPatch]:
+def life(patches: Mapping[bytes, Sequence[StoredPatch]], path: bytes) -> Iterator[StoredPatch]:
     """One file's patches back to its creation, through its renames."""
     position, following = -1, True
     while following:
@@ -150,7 +150,7 @@ def _signatures(
             id_ = store.commit(step.commit)[0].id
             wanted[step] = (f"{id_}^1:{before}", f"{id_}:{step.path}")
     names = sorted({name for pair in wanted.values() for name in pair if name})
-    versions = {name: read(name.partition(":")[2], blob) for name, blob in _blobs(git, names)}
+    versions = {name: read(name.partition(":")[2], blob) for name, blob in read_blobs(git, names)}
     for step in wanted:
         if step.commit == WORK_TREE:
             file = git.work_tree / step.path
@@ -161,7 +161,7 @@ def _signatures(
     }
 
 
-def _blobs(git: Git, names: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+def read_blobs(git: Git, names: Sequence[str]) -> Iterator[tuple[str, bytes]]:
     """The contents of `commit:path` names; those that do not exist, or cannot be asked for, are left out."""
     names = [name for name in names if "\n" not in name]
     for begin in range(0, len(names), BLOBS_PER_CALL):

@@ -21,7 +21,6 @@ from ctxsearch.graph.freshness import (
     ReasonKind,
     Thresholds,
     classify,
-    render_summary,
     summarise,
 )
 from ctxsearch.graph.model import EdgeKind
@@ -32,15 +31,21 @@ NO_EDGES = GraphEdges.of([])
 
 
 def facts(*rows: dict[str, int]) -> NodeFacts:
-    """One node per row: `days` and `commits` since its last touch, and whatever else is special about it."""
+    """One node per row: `days` and `commits` since its last touch, and whatever else is special about it.
+
+    Its oldest line is as new as its newest unless it says otherwise; its folder is its own.
+    """
 
     def column(name: str, default: int, kind: type[np.generic]) -> np.ndarray:
         return np.array([row.get(name, default) for row in rows], kind)
 
     signature_days = column("signature_days", -1, np.int64)
+    days, commits = column("days", 0, np.int64), column("commits", 0, np.int32)
     return NodeFacts(
-        times=NOW - column("days", 0, np.int64) * DAY,
-        positions=column("commits", 0, np.int32),
+        times=NOW - days * DAY,
+        positions=commits,
+        written_times=NOW - np.array([row.get("written_days", row.get("days", 0)) for row in rows], np.int64) * DAY,
+        written_positions=np.array([row.get("written_commits", row.get("commits", 0)) for row in rows], np.int32),
         clocks=np.full(len(rows), NOW, np.int64),
         signature_times=np.where(signature_days < 0, 0, NOW - signature_days * DAY),
         fixes=column("fixes", 0, np.int32),
@@ -48,6 +53,7 @@ def facts(*rows: dict[str, int]) -> NodeFacts:
         sources=column("source", Source.GIT, np.uint8),
         vanished_times=np.where(column("vanished_days", -1, np.int64) < 0, 0, NOW),
         unreadable=column("unreadable", 0, np.bool_),
+        folders=np.array([row.get("folder", number) for number, row in enumerate(rows)], np.int32),
     )
 
 
@@ -55,32 +61,35 @@ OLD = {"days": 700, "commits": 4000}
 ANCIENT = {"days": 730, "commits": BEYOND}
 MIDDLE = {"days": 200, "commits": 200}
 NEW = {"days": 3, "commits": 1}
-
-
-WIDE = {"fresh_days": 90, "fresh_commits": 50}  # fresher than the default: both edges of Fresh can be told apart
+TOUCHED = {**NEW, "written_days": 700, "written_commits": 4000}
 
 
 def class_of(row: dict[str, int], **limits: int) -> Freshness:
-    return Freshness(classify(facts(row), NO_EDGES, thresholds=Thresholds(**{**WIDE, **limits})).classes[0])
+    return Freshness(classify(facts(row), NO_EDGES, thresholds=Thresholds(**limits)).classes[0])
 
 
 @pytest.mark.parametrize(
     ("row", "expected"),
     [
         (NEW, Freshness.FRESH),
-        ({"days": 90, "commits": 51}, Freshness.FRESH),
-        ({"days": 91, "commits": 50}, Freshness.FRESH),
-        ({"days": 91, "commits": 51}, Freshness.ACCEPTABLE),
-        ({"days": 366, "commits": 500}, Freshness.ACCEPTABLE),
-        ({"days": 365, "commits": 501}, Freshness.ACCEPTABLE),
-        ({"days": 366, "commits": 501}, Freshness.STALE),
-        (ANCIENT, Freshness.ACCEPTABLE),  # beyond the horizon: of unknown age
-        ({**ANCIENT, "fixes": 2}, Freshness.STALE_WITH_RISK),
+        (TOUCHED, Freshness.ACCEPTABLE),  # a line is new, not the node
+        ({"days": 30, "commits": 900}, Freshness.FRESH),
+        ({"days": 31, "commits": 1}, Freshness.ACCEPTABLE),
+        ({"days": 31, "commits": 0}, Freshness.FRESH),  # HEAD wrote it
+        ({"days": 3, "commits": 1, "written_days": 3, "written_commits": BEYOND}, Freshness.ACCEPTABLE),
+        ({"days": 700, "commits": 500}, Freshness.ACCEPTABLE),
+        ({"days": 699, "commits": 501}, Freshness.ACCEPTABLE),  # old, but not so long quiet
+        ({"days": 700, "commits": 501}, Freshness.STALE),
+        ({"days": 366, "commits": 501, "fixes": 3}, Freshness.STALE_WITH_RISK),
+        ({"days": 365, "commits": 501, "fixes": 3}, Freshness.ACCEPTABLE),
+        (ANCIENT, Freshness.STALE),
+        ({**ANCIENT, "fixes": 3}, Freshness.STALE_WITH_RISK),
         ({"commits": WORK_TREE_POSITION, "source": Source.WORKTREE}, Freshness.FRESH),
+        ({**TOUCHED, "commits": WORK_TREE_POSITION, "source": Source.WORKTREE}, Freshness.FRESH),
         ({**ANCIENT, "source": Source.SHALLOW}, Freshness.ACCEPTABLE),
         ({**ANCIENT, "source": Source.NONE}, Freshness.ACCEPTABLE),
-        ({**OLD, "fixes": 1}, Freshness.STALE),
-        ({**OLD, "fixes": 2}, Freshness.STALE_WITH_RISK),
+        ({**OLD, "fixes": 2}, Freshness.STALE),
+        ({**OLD, "fixes": 3}, Freshness.STALE_WITH_RISK),
         ({**OLD, "flags": CommitFlag.REVERT}, Freshness.STALE_WITH_RISK),
         ({**OLD, "flags": CommitFlag.REVERTED}, Freshness.STALE_WITH_RISK),
         ({**OLD, "flags": CommitFlag.FIX}, Freshness.STALE),
@@ -95,17 +104,36 @@ def test_class_by_history_alone(row: dict[str, int], expected: Freshness) -> Non
 
 def test_thresholds_are_settings() -> None:
     assert class_of(OLD, old_days=800) is Freshness.ACCEPTABLE
+    assert class_of(OLD, quiet_days=800) is Freshness.ACCEPTABLE
     assert class_of(MIDDLE, fresh_days=300) is Freshness.FRESH
-    assert class_of({**OLD, "fixes": 2}, risky_fixes=3) is Freshness.STALE
+    assert class_of(MIDDLE, fresh_commits=201) is Freshness.FRESH
+    assert class_of({"days": 0, "commits": 0}, fresh_days=0, fresh_commits=0) is Freshness.ACCEPTABLE
+    assert class_of({**OLD, "fixes": 3}, risky_fixes=4) is Freshness.STALE
 
 
 def test_a_resting_repository_is_not_stale_until_the_wall_clock_is_asked() -> None:
-    node, wide = facts(NEW), Thresholds(**WIDE)
-    assert classify(node, NO_EDGES, thresholds=wide).classes[0] == Freshness.FRESH
-    later = classify(node, NO_EDGES, clock=NOW + 400 * DAY, thresholds=wide)
-    assert later.classes[0] == Freshness.FRESH  # still within 50 commits
+    node = facts(NEW)
+    assert classify(node, NO_EDGES).classes[0] == Freshness.FRESH
+    later = classify(node, NO_EDGES, clock=NOW + 400 * DAY)
+    assert later.classes[0] == Freshness.ACCEPTABLE
     assert later.explain(0).age_days == 403
     assert classify(node, NO_EDGES, clock=NOW - 100 * DAY).ages[0] == 0
+
+
+def test_old_code_in_a_folder_where_somebody_works_is_acceptable_and_says_so() -> None:
+    classified = classify(facts({**OLD, "folder": 0}, {**TOUCHED, "folder": 0}, {**OLD, "folder": 1}), NO_EDGES)
+    assert classified.classes.tolist() == [Freshness.ACCEPTABLE, Freshness.ACCEPTABLE, Freshness.STALE]
+    assert classified.explain(0).reasons == (Reason(ReasonKind.LIVING_FOLDER, time=NOW - 3 * DAY),)
+
+
+def test_a_file_without_history_keeps_no_folder_alive() -> None:
+    rows = ({**OLD, "folder": 0}, {"folder": 0, "source": Source.NONE})
+    assert classify(facts(*rows), NO_EDGES).classes.tolist() == [Freshness.STALE, Freshness.ACCEPTABLE]
+
+
+def test_a_risk_is_one_even_where_somebody_works_nearby() -> None:
+    rows = ({**OLD, "folder": 0, "vanished_days": 1}, {**NEW, "folder": 0})
+    assert classify(facts(*rows), NO_EDGES).classes[0] == Freshness.STALE_WITH_RISK
 
 
 def referring(kind: EdgeKind, confidence: float, referrer: dict[str, int]) -> Classified:
@@ -187,11 +215,11 @@ def test_penalties_are_the_owners() -> None:
 @pytest.mark.parametrize(
     ("row", "kinds"),
     [
-        (NEW, [ReasonKind.RECENT]),
+        (NEW, [ReasonKind.NEW]),
         ({"commits": WORK_TREE_POSITION, "source": Source.WORKTREE}, [ReasonKind.UNCOMMITTED]),
         (MIDDLE, [ReasonKind.NOT_OLD]),
         ({**ANCIENT, "source": Source.SHALLOW}, [ReasonKind.UNKNOWN_HISTORY]),
-        (OLD, [ReasonKind.OLD]),
+        (OLD, [ReasonKind.QUIET, ReasonKind.OLD]),
         ({**OLD, "fixes": 3, "flags": CommitFlag.REVERTED}, [ReasonKind.FIXES, ReasonKind.REVERTED, ReasonKind.OLD]),
         ({**OLD, "flags": CommitFlag.REVERT}, [ReasonKind.REVERT, ReasonKind.OLD]),
         ({**OLD, "vanished_days": 1}, [ReasonKind.DEPENDENCY_VANISHED, ReasonKind.OLD]),
@@ -203,7 +231,8 @@ def test_every_class_has_its_reasons(row: dict[str, int], kinds: list[ReasonKind
 
 
 def test_facts_of_several_repositories_keep_their_clocks() -> None:
-    resting = replace(facts(NEW), times=np.array([NOW - 2000 * DAY]), clocks=np.array([NOW - 1997 * DAY]))
+    then = np.array([NOW - 2000 * DAY])
+    resting = replace(facts(NEW), times=then, written_times=then, clocks=np.array([NOW - 1997 * DAY]))
     joined = NodeFacts.joined([facts(OLD), resting])
     assert classify(joined, NO_EDGES).classes.tolist() == [Freshness.STALE, Freshness.FRESH]
 
@@ -221,15 +250,11 @@ def test_the_summary_counts_and_finds_the_oldest_hot_code() -> None:
         Freshness.FRESH: 3,
     }
     assert [(hot.node, hot.age_days, hot.living_references) for hot in summary.oldest_hot] == [(0, 700, 3)]
-    text = render_summary(summary, lambda node: f"node {node}", width=10)
-    assert text.splitlines()[0].split() == ["fresh", "█████", "50.0%", "3"]
-    assert text.endswith("700 days     3 references  node 0")
 
 
 def test_the_summary_of_nothing() -> None:
     summary = summarise(classify(facts(), NO_EDGES))
     assert (summary.total, summary.share(Freshness.FRESH), summary.oldest_hot) == (0, 0.0, ())
-    assert "fresh" in render_summary(summary, str)
 
 
 nodes = st.lists(
@@ -258,5 +283,7 @@ def test_every_node_has_one_class_and_a_reason_for_it(rows: list[dict[str, int]]
         explained = classified.explain(node)
         assert explained.freshness == classified.classes[node]
         assert explained.reasons
-        risky = any(reason.kind >= ReasonKind.SIGNATURE_CHANGED for reason in explained.reasons)
+        risky = any(
+            ReasonKind.SIGNATURE_CHANGED <= reason.kind <= ReasonKind.UNREADABLE for reason in explained.reasons
+        )
         assert risky == (explained.freshness is Freshness.STALE_WITH_RISK)

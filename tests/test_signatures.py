@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from scratch_repository import ScratchRepository
 
-from ctxsearch.daemon.freshness import read_signatures
+from ctxsearch.daemon.freshness_facts import read_signatures
 from ctxsearch.graph.attribution import UNATTRIBUTED
 from ctxsearch.graph.git import Git
 from ctxsearch.graph.history import HistoryStore, Horizon, refresh

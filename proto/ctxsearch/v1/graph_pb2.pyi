@@ -770,3 +770,137 @@ class OutlineResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___OutlineResponse: _TypeAlias = OutlineResponse  # noqa: Y015
+
+@_typing.final
+class SummarizeFreshnessRequest(_message.Message):
+    """Asks how fresh a repository is."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REPOSITORY_FIELD_NUMBER: _builtins.int
+    LIMIT_FIELD_NUMBER: _builtins.int
+    repository: _builtins.str
+    """Repository; may be empty when only one was added."""
+    limit: _builtins.int
+    """Most nodes to name as old and relied on, 1..100; 0 = 10."""
+    def __init__(
+        self,
+        *,
+        repository: _builtins.str = ...,
+        limit: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["limit", b"limit", "repository", b"repository"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SummarizeFreshnessRequest: _TypeAlias = SummarizeFreshnessRequest  # noqa: Y015
+
+@_typing.final
+class FreshnessShare(_message.Message):
+    """The nodes of one class."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FRESHNESS_FIELD_NUMBER: _builtins.int
+    NODES_FIELD_NUMBER: _builtins.int
+    SHARE_FIELD_NUMBER: _builtins.int
+    freshness: _node_pb2.Freshness.ValueType
+    """The class."""
+    nodes: _builtins.int
+    """How many nodes have it."""
+    share: _builtins.float
+    """What part of all nodes with a file that is, 0..1."""
+    def __init__(
+        self,
+        *,
+        freshness: _node_pb2.Freshness.ValueType = ...,
+        nodes: _builtins.int = ...,
+        share: _builtins.float = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["freshness", b"freshness", "nodes", b"nodes", "share", b"share"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FreshnessShare: _TypeAlias = FreshnessShare  # noqa: Y015
+
+@_typing.final
+class OldHotNode(_message.Message):
+    """Old code that much living code relies on."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NODE_FIELD_NUMBER: _builtins.int
+    AGE_DAYS_FIELD_NUMBER: _builtins.int
+    OLDER_THAN_HORIZON_FIELD_NUMBER: _builtins.int
+    LIVING_REFERENCES_FIELD_NUMBER: _builtins.int
+    age_days: _builtins.int
+    """Days since its last change, at least."""
+    older_than_horizon: _builtins.bool
+    """True if it is older than the history that is read: `age_days` is what is known."""
+    living_references: _builtins.int
+    """Nodes touched within a year that refer to it."""
+    @_builtins.property
+    def node(self) -> _node_pb2.Node:
+        """The node."""
+
+    def __init__(
+        self,
+        *,
+        node: _node_pb2.Node | None = ...,
+        age_days: _builtins.int = ...,
+        older_than_horizon: _builtins.bool = ...,
+        living_references: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["node", b"node"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["age_days", b"age_days", "living_references", b"living_references", "node", b"node", "older_than_horizon", b"older_than_horizon"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___OldHotNode: _TypeAlias = OldHotNode  # noqa: Y015
+
+@_typing.final
+class SummarizeFreshnessResponse(_message.Message):
+    """How fresh a repository is."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SHARES_FIELD_NUMBER: _builtins.int
+    NODES_FIELD_NUMBER: _builtins.int
+    OLDEST_HOT_FIELD_NUMBER: _builtins.int
+    HISTORY_READY_FIELD_NUMBER: _builtins.int
+    GENERATION_FIELD_NUMBER: _builtins.int
+    nodes: _builtins.int
+    """Nodes with a file: what the shares are of."""
+    history_ready: _builtins.bool
+    """False while history is not read yet: then everything counts as acceptable."""
+    generation: _builtins.int
+    """Generation that answered."""
+    @_builtins.property
+    def shares(self) -> _containers.RepeatedCompositeFieldContainer[Global___FreshnessShare]:
+        """Every class, the freshest first."""
+
+    @_builtins.property
+    def oldest_hot(self) -> _containers.RepeatedCompositeFieldContainer[Global___OldHotNode]:
+        """The oldest first."""
+
+    def __init__(
+        self,
+        *,
+        shares: _abc.Iterable[Global___FreshnessShare] | None = ...,
+        nodes: _builtins.int = ...,
+        oldest_hot: _abc.Iterable[Global___OldHotNode] | None = ...,
+        history_ready: _builtins.bool = ...,
+        generation: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["generation", b"generation", "history_ready", b"history_ready", "nodes", b"nodes", "oldest_hot", b"oldest_hot", "shares", b"shares"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SummarizeFreshnessResponse: _TypeAlias = SummarizeFreshnessResponse  # noqa: Y015

@@ -75,6 +75,11 @@ class GraphServiceStub:
                 request_serializer=ctxsearch_dot_v1_dot_graph__pb2.OutlineRequest.SerializeToString,
                 response_deserializer=ctxsearch_dot_v1_dot_graph__pb2.OutlineResponse.FromString,
                 _registered_method=True)
+        self.SummarizeFreshness = channel.unary_unary(
+                '/ctxsearch.v1.GraphService/SummarizeFreshness',
+                request_serializer=ctxsearch_dot_v1_dot_graph__pb2.SummarizeFreshnessRequest.SerializeToString,
+                response_deserializer=ctxsearch_dot_v1_dot_graph__pb2.SummarizeFreshnessResponse.FromString,
+                _registered_method=True)
 
 
 class GraphServiceServicer:
@@ -137,6 +142,13 @@ class GraphServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def SummarizeFreshness(self, request, context):
+        """How fresh a repository is: nodes per class, and the oldest code that living code relies on.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_GraphServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -179,6 +191,11 @@ def add_GraphServiceServicer_to_server(servicer, server):
                     servicer.Outline,
                     request_deserializer=ctxsearch_dot_v1_dot_graph__pb2.OutlineRequest.FromString,
                     response_serializer=ctxsearch_dot_v1_dot_graph__pb2.OutlineResponse.SerializeToString,
+            ),
+            'SummarizeFreshness': grpc.unary_unary_rpc_method_handler(
+                    servicer.SummarizeFreshness,
+                    request_deserializer=ctxsearch_dot_v1_dot_graph__pb2.SummarizeFreshnessRequest.FromString,
+                    response_serializer=ctxsearch_dot_v1_dot_graph__pb2.SummarizeFreshnessResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -398,6 +415,33 @@ class GraphService:
             '/ctxsearch.v1.GraphService/Outline',
             ctxsearch_dot_v1_dot_graph__pb2.OutlineRequest.SerializeToString,
             ctxsearch_dot_v1_dot_graph__pb2.OutlineResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SummarizeFreshness(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/ctxsearch.v1.GraphService/SummarizeFreshness',
+            ctxsearch_dot_v1_dot_graph__pb2.SummarizeFreshnessRequest.SerializeToString,
+            ctxsearch_dot_v1_dot_graph__pb2.SummarizeFreshnessResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -49,6 +49,8 @@ class GraphServiceStub:
     """Who is affected if a node changes: callers, overrides, tests, importers."""
     Outline: _grpc.UnaryUnaryMultiCallable[_graph_pb2.OutlineRequest, _graph_pb2.OutlineResponse]
     """The nodes of a file or directory in source order."""
+    SummarizeFreshness: _grpc.UnaryUnaryMultiCallable[_graph_pb2.SummarizeFreshnessRequest, _graph_pb2.SummarizeFreshnessResponse]
+    """How fresh a repository is: nodes per class, and the oldest code that living code relies on."""
 
 @_typing.type_check_only
 class GraphServiceAsyncStub(GraphServiceStub):
@@ -71,6 +73,8 @@ class GraphServiceAsyncStub(GraphServiceStub):
     """Who is affected if a node changes: callers, overrides, tests, importers."""
     Outline: _aio.UnaryUnaryMultiCallable[_graph_pb2.OutlineRequest, _graph_pb2.OutlineResponse]  # type: ignore[assignment]
     """The nodes of a file or directory in source order."""
+    SummarizeFreshness: _aio.UnaryUnaryMultiCallable[_graph_pb2.SummarizeFreshnessRequest, _graph_pb2.SummarizeFreshnessResponse]  # type: ignore[assignment]
+    """How fresh a repository is: nodes per class, and the oldest code that living code relies on."""
 
 class GraphServiceServicer(metaclass=_abc_1.ABCMeta):
     """Traversals of the code graph; every answer has a stable order and a cap."""
@@ -138,5 +142,13 @@ class GraphServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_graph_pb2.OutlineResponse, _abc.Awaitable[_graph_pb2.OutlineResponse]]:
         """The nodes of a file or directory in source order."""
+
+    @_abc_1.abstractmethod
+    def SummarizeFreshness(
+        self,
+        request: _graph_pb2.SummarizeFreshnessRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_graph_pb2.SummarizeFreshnessResponse, _abc.Awaitable[_graph_pb2.SummarizeFreshnessResponse]]:
+        """How fresh a repository is: nodes per class, and the oldest code that living code relies on."""
 
 def add_GraphServiceServicer_to_server(servicer: GraphServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -472,6 +472,11 @@ class NodeFreshness(_message.Message):
     LAST_COMMIT_TIME_FIELD_NUMBER: _builtins.int
     FRESHNESS_SOURCE_FIELD_NUMBER: _builtins.int
     REASONS_FIELD_NUMBER: _builtins.int
+    LAST_AUTHOR_FIELD_NUMBER: _builtins.int
+    LAST_SUBJECT_FIELD_NUMBER: _builtins.int
+    COMMIT_COUNT_FIELD_NUMBER: _builtins.int
+    AUTHOR_COUNT_FIELD_NUMBER: _builtins.int
+    FLAGS_FIELD_NUMBER: _builtins.int
     freshness: Global___Freshness.ValueType
     """The class."""
     freshness_penalty: _builtins.float
@@ -480,6 +485,14 @@ class NodeFreshness(_message.Message):
     """Last commit that touched the node's lines; empty if unknown."""
     freshness_source: Global___FreshnessSource.ValueType
     """Where this comes from."""
+    last_author: _builtins.str
+    """Who wrote that commit, as it says; empty if unknown."""
+    last_subject: _builtins.str
+    """That commit's subject; empty if unknown."""
+    commit_count: _builtins.int
+    """Commits that touched the node within the horizon."""
+    author_count: _builtins.int
+    """How many people wrote these."""
     @_builtins.property
     def last_commit_time(self) -> _timestamp_pb2.Timestamp:
         """Committer time of that commit; unset if unknown."""
@@ -487,6 +500,10 @@ class NodeFreshness(_message.Message):
     @_builtins.property
     def reasons(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Why it has this class, one short sentence each."""
+
+    @_builtins.property
+    def flags(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Said beside the class, without cost: "document behind", "test behind"."""
 
     def __init__(
         self,
@@ -497,10 +514,15 @@ class NodeFreshness(_message.Message):
         last_commit_time: _timestamp_pb2.Timestamp | None = ...,
         freshness_source: Global___FreshnessSource.ValueType = ...,
         reasons: _abc.Iterable[_builtins.str] | None = ...,
+        last_author: _builtins.str = ...,
+        last_subject: _builtins.str = ...,
+        commit_count: _builtins.int = ...,
+        author_count: _builtins.int = ...,
+        flags: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["last_commit_time", b"last_commit_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["freshness", b"freshness", "freshness_penalty", b"freshness_penalty", "freshness_source", b"freshness_source", "last_commit_id", b"last_commit_id", "last_commit_time", b"last_commit_time", "reasons", b"reasons"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["author_count", b"author_count", "commit_count", b"commit_count", "flags", b"flags", "freshness", b"freshness", "freshness_penalty", b"freshness_penalty", "freshness_source", b"freshness_source", "last_author", b"last_author", "last_commit_id", b"last_commit_id", "last_commit_time", b"last_commit_time", "last_subject", b"last_subject", "reasons", b"reasons"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
