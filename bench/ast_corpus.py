@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ctxsearch.graph.catalog import Catalog
-from ctxsearch.graph.model import CodeNode, Edge, EdgeKind, NodeFlag, NodeId, NodeKind, Rule, node_id
+from ctxsearch.graph.model import CodeNode, Edge, EdgeKind, NodeFlag, NodeId, NodeKind, Rule, module_node_id, node_id
 from ctxsearch.graph.records import FileGraph, FileRecord, NodeRecord
 
 
@@ -94,11 +94,12 @@ def _nodes(path: str, text: str, tree: ast.Module) -> Iterator[tuple[NodeRecord,
     seen: Counter[tuple[NodeKind, str]] = Counter()
 
     def node(kind: NodeKind, name: str, qualified: str, start: int, end: int, parent: NodeId | None) -> CodeNode:
-        identity = node_id(path, kind, qualified, seen[kind, qualified])
+        is_file = kind is NodeKind.MODULE
+        identity = module_node_id(path) if is_file else node_id(path, kind, qualified, seen[kind, qualified])
         seen[kind, qualified] += 1
         body = "\n".join(lines[start - 1 : end]).encode("utf-8", "surrogatepass")
         digest = hashlib.blake2b(body, digest_size=8).hexdigest()
-        head = "" if kind is NodeKind.MODULE else lines[start - 1].strip()
+        head = "" if is_file else lines[start - 1].strip()
         return CodeNode(identity, kind, name, qualified, path, start, end, "python", head, digest, flags, parent)
 
     file = node(NodeKind.MODULE, module.rsplit(".", 1)[-1], module, 1, len(lines), None)

@@ -17,6 +17,7 @@ from ctxsearch.search.ranking import RRF_CONSTANT, Fused, RankedList
 from ctxsearch.search.steps import EXACT_SCORE
 
 TEXT_SIGNALS: Final = frozenset({Signal.BM25, Signal.SEMANTIC})
+_TEXT_ORDER: Final = tuple(signal for signal in Signal if signal in TEXT_SIGNALS)  # in which votes are added
 NEXT_NODE: Final = 0.8  # what the next node of a file keeps: about fifteen places
 
 Key = TypeVar("Key", bound=Hashable)
@@ -65,7 +66,8 @@ def _shared(
 ) -> Iterable[Fused[Key]]:
     members: dict[Hashable, list[tuple[float, Fused[Key]]]] = {}
     for one in fused.values():
-        own = sum(vote.contribution for signal, vote in one.votes.items() if signal in TEXT_SIGNALS)
+        votes = one.votes
+        own = sum([votes[signal].contribution for signal in _TEXT_ORDER if signal in votes])
         file = file_of(one.key)
         if file is None or not own:
             yield one
@@ -73,8 +75,9 @@ def _shared(
             members.setdefault(file, []).append((own, one))
     for file, nodes in members.items():
         keeps = 1.0
-        for own, one in sorted(
-            nodes, key=lambda item: (exact.get(item[1].key, len(exact)), -item[0], str(item[1].key))
-        ):
-            yield one._replace(fused=min(1.0, max(0.0, one.fused - own) + by_file[file] * keeps))
+        if len(nodes) > 1:
+            nodes.sort(key=lambda item: (exact.get(item[1].key, len(exact)), -item[0], str(item[1].key)))
+        for own, one in nodes:
+            shared = min(1.0, max(0.0, one.fused - own) + by_file[file] * keeps)
+            yield Fused(one.key, shared, one.votes)
             keeps *= NEXT_NODE

@@ -24,7 +24,7 @@ from ctxsearch.search.scope import EVERYTHING, Scope
 Floats = NDArray[np.float32]
 
 
-class Hit(NamedTuple):
+class Hit(msgspec.Struct, frozen=True, gc=False):
     """One entry of a ranked list; only the order counts for fusion, the score is for ties and `explain`."""
 
     id: NodeId

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Generic, NamedTuple, TypeVar
+from typing import Final, Generic, TypeVar
+
+import msgspec
 
 from ctxsearch.search.query import Signal
 
@@ -14,7 +16,7 @@ RRF_CONSTANT: Final = 60  # ranks near the top count, the exact position far dow
 Key = TypeVar("Key", bound=Hashable)
 
 
-class Vote(NamedTuple):
+class Vote(msgspec.Struct, frozen=True, gc=False):
     """What one signal said about one node."""
 
     rank: int  # 1-based
@@ -27,7 +29,7 @@ class Vote(NamedTuple):
         return rank_score(self.rank)
 
 
-class Fused(NamedTuple, Generic[Key]):
+class Fused(msgspec.Struct, Generic[Key], frozen=True, gc=False):
     """A node with the votes that it got."""
 
     key: Key
@@ -80,18 +82,15 @@ def fuse(lists: Iterable[RankedList[Key]], weights: Mapping[Signal, float]) -> d
 
 def _sum(votes: Mapping[Signal, Vote]) -> float:
     """Exactly rounded, hence independent of the order; at most 1 whatever the last bit says."""
-    return min(1.0, math.fsum([vote.contribution for vote in votes.values()]))
+    total = math.fsum([vote.contribution for vote in votes.values()])
+    return min(1.0, total)
 
 
-class Placed(NamedTuple):
-    """What decides between nodes whose votes do not: where they stand."""
-
-    path: str
-    line: int
-    id: str
+# What decides between nodes whose votes do not: path, line and id.
+Placed = tuple[str, int, str]
 
 
-class Ranked(NamedTuple, Generic[Key]):
+class Ranked(msgspec.Struct, Generic[Key], frozen=True, gc=False):
     """A node in the final order."""
 
     fused: Fused[Key]

@@ -81,6 +81,7 @@ class _Run:
     dropped_by_floor: int = 0
     unknown: list[_Key] = field(default_factory=list)
     nodes: dict[_Key, CodeNode] = field(default_factory=dict)  # looked up once
+    files: dict[_Key, tuple[int, str] | None] = field(default_factory=dict)  # likewise
     milliseconds: dict[str, float] = field(default_factory=dict)
 
     @contextmanager
@@ -100,6 +101,13 @@ class _Run:
             if node is not None:
                 self.nodes[key] = node
         return node
+
+    def file_of(self, key: _Key) -> tuple[int, str] | None:
+        """The file that the candidate stands in; None when it is in none, or unknown."""
+        if key not in self.files:
+            node = self.node(key)
+            self.files[key] = (key.corpus, node.path) if node is not None and node.path else None
+        return self.files[key]
 
     def fact(self, key: _Key) -> FreshnessFact:
         """The candidate's freshness."""
@@ -358,11 +366,7 @@ class ContextSearchService:
         if not self._policy.file_coherence:
             return fused
 
-        def file_of(key: _Key) -> tuple[int, str] | None:
-            node = run.node(key)
-            return (key.corpus, node.path) if node is not None and node.path else None
-
-        return cohere(fused, run.lists.values(), weights, file_of)
+        return cohere(fused, run.lists.values(), weights, run.file_of)
 
     def _check_answerable(self, run: _Run) -> None:
         if run.lists or not run.reports:
@@ -394,7 +398,7 @@ class ContextSearchService:
 
         def place(key: _Key) -> Placed:
             node = nodes[key]
-            return Placed(node.path, node.start_line, node.id)
+            return node.path, node.start_line, node.id
 
         return place
 
@@ -458,11 +462,10 @@ class ContextSearchService:
         embedder = self._embedder
         if embedder is None or Signal.SEMANTIC not in run.lists:
             return None
-        vector = self._query_vector(run.query)
 
         def similarity(pieces: list[str]) -> list[float]:
             rows = embedder.embed_documents([Passage("", piece) for piece in pieces])
-            return [float(score) for score in rows @ vector]
+            return [float(score) for score in rows @ self._query_vector(run.query)]
 
         return similarity
 

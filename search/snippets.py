@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import bisect
 import functools
 import math
 import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import accumulate
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 from ctxsearch.search.identifiers import words
 from ctxsearch.search.results import NO_CONTENT, Highlight, ResultContent
@@ -36,7 +36,7 @@ def count_tokens(text: str) -> int:
     return sum(1 for _ in _TOKEN.finditer(text))
 
 
-class _Match(NamedTuple):
+class _Match(msgspec.Struct, frozen=True, gc=False):
     line: int  # 0-based, in the body
     start: int  # column
     end: int
@@ -55,25 +55,25 @@ class Snippets:
         """The best lines of a body that starts at `first_line` of its file."""
         text = body[:_MAX_CHARS]
         lines = text.split("\n")
-        matches = self._matches(text, lines)
+        matches = self._matches(text)
         start = _best_window(matches, len(lines)) if matches else self._most_similar(lines)
         return _content(lines, start, min(start + SNIPPET_LINES, len(lines)), matches, first_line)
 
     def full(self, body: str, first_line: int) -> ResultContent:
         """The whole body, with what matched in its first part."""
         lines = body.split("\n")
-        return _content(lines, 0, len(lines), self._matches(body[:_MAX_CHARS], lines), first_line)
+        return _content(lines, 0, len(lines), self._matches(body[:_MAX_CHARS]), first_line)
 
-    def _matches(self, text: str, lines: list[str]) -> list[_Match]:
+    def _matches(self, text: str) -> list[_Match]:
         """Where the query's words stand, line by line."""
-        places = _word_places(text, self._words)
-        if not places:
-            return []
-        starts = [0, *accumulate(len(line) + 1 for line in lines)]
         found = []
-        for start, end, word in places:
-            line = bisect.bisect_right(starts, start) - 1
-            found.append(_Match(line, start - starts[line], end - starts[line], word))
+        line = line_start = 0
+        for start, end, word in _word_places(text, self._words):
+            passed = text.count("\n", line_start, start)
+            if passed:
+                line += passed
+                line_start = text.rindex("\n", 0, start) + 1
+            found.append(_Match(line, start - line_start, end - line_start, word))
         return found
 
     def _most_similar(self, lines: list[str]) -> int:
@@ -138,19 +138,13 @@ def _word_places(text: str, wanted: tuple[str, ...]) -> list[tuple[int, int, str
         start = lowered.find(word)
         while start >= 0 and len(places) < _MAX_MATCHES:
             end = start + len(word)
-            if _starts_word(text, start) and _ends_word(text, end):
+            before, after = text[start - 1 : start], text[end : end + 1]  # "" at either end of the text
+            starts = not before.isalpha() or (text[start].isupper() and not before.isupper())
+            if starts and not after.islower():
                 places.append((start, end, word))
             start = lowered.find(word, end)
     places.sort()
     return places
-
-
-def _starts_word(text: str, start: int) -> bool:
-    return start == 0 or not text[start - 1].isalpha() or (text[start].isupper() and not text[start - 1].isupper())
-
-
-def _ends_word(text: str, end: int) -> bool:
-    return end == len(text) or not text[end].islower()
 
 
 def _best_window(matches: list[_Match], line_count: int) -> int:

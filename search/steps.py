@@ -5,6 +5,7 @@ A step that gains nothing on bench/relevance.py does not belong here.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from ctxsearch.search.query import SearchQuery, Signal
 from ctxsearch.search.scope import dotted
 
 DEMOTED_FLAGS: Final = NodeFlag.TEST | NodeFlag.GENERATED | NodeFlag.VENDORED
+_DEMOTED: Final = int(DEMOTED_FLAGS)  # enum members answer `&` in Python, and every candidate is asked
 _ASKS_FOR_DEMOTED: Final = frozenset(
     {"test", "tests", "testing", "spec", "specs", "fixture", "fixtures", "mock", "mocks"}
     | {"generated", "vendor", "vendored"}
@@ -71,7 +73,7 @@ class SemanticDemotion:
     def _factor(self, node: CodeNode | None, demoted: float) -> float:
         if node is None:
             return 1.0
-        factor = demoted if node.flags & DEMOTED_FLAGS else 1.0
+        factor = demoted if int(node.flags) & _DEMOTED else 1.0
         return factor * self.variable if node.kind is NodeKind.VARIABLE else factor
 
 
@@ -118,24 +120,29 @@ class PathMatch:
         asked = frozenset(content_words(query.text))
         if not asked or best <= 0:
             return hits
-        known: dict[str, float] = {}
-        scored = [Hit(hit.id, hit.score + self._gain(node(hit.id), asked, known)) for hit in hits]
+        gains = {"": 0.0}
+        scored = []
+        for hit in hits:
+            found = node(hit.id)
+            path = found.path if found is not None else ""
+            gain = gains.get(path)
+            if gain is None:
+                gain = gains[path] = self._path_gain(path, asked)
+            scored.append(Hit(hit.id, hit.score + gain))
         return sorted(scored, key=lambda hit: (-hit.score, hit.id))
 
-    def _gain(self, node: CodeNode | None, asked: frozenset[str], known: dict[str, float]) -> float:
-        if node is None or not node.path:
-            return 0.0
-        gain = known.get(node.path)
-        if gain is None:
-            gain = known[node.path] = self._path_gain(node.path, asked)
-        return gain
-
     def _path_gain(self, path: str, asked: frozenset[str]) -> float:
-        *directories, _ = path.split("/")
-        own = {stem(word) for word in words(file_stem(path))}
+        own, directories, is_data = _path_traits(path)
         gain = self.stem_weight * len(own & asked) / len(own) if own else 0.0
-        gain -= self.depth_penalty * len(directories)
-        return gain - (self.data_penalty if path.endswith(DATA_SUFFIXES) else 0.0)
+        gain -= self.depth_penalty * directories
+        return gain - (self.data_penalty if is_data else 0.0)
+
+
+@functools.lru_cache(maxsize=100_000)
+def _path_traits(path: str) -> tuple[frozenset[str], int, bool]:
+    """The stems of a file's name, how many directories it is in, whether it holds data or prose."""
+    own = frozenset(stem(word) for word in words(file_stem(path)))
+    return own, path.count("/"), path.endswith(DATA_SUFFIXES)
 
 
 @dataclass(frozen=True, slots=True)

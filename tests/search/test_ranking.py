@@ -24,7 +24,7 @@ def ranked(signal: Signal, keys: list[str]) -> RankedList[str]:
 
 
 def anywhere(key: str) -> Placed:
-    return Placed("", 0, key)
+    return "", 0, key
 
 
 def ordered(lists: list[RankedList[str]], weights: Mapping[Signal, float]) -> list[str]:
@@ -176,4 +176,5 @@ def test_a_cut_order_is_the_beginning_of_the_whole_one(scores: list[tuple[float,
 
 
 def answer_place(key: str, places: dict[str, tuple[str, int]]) -> Placed:
-    return Placed(*places.get(key, ("a", 1)), key)
+    path, line = places.get(key, ("a", 1))
+    return path, line, key
