@@ -42,6 +42,7 @@ _KIND_SHIFT: Final = 32
 _DEMOTED: Final = int(DEMOTED_FLAGS)
 _EXACT_BONUS: Final = 1_000.0  # factor that no other match can make up: an exact symbol is on top everywhere
 _FUZZY_FIELDS: Final = {"symbol": 1.0, "name": 0.25}  # a near name beats a name with a near part
+_RARITIES_KEPT: Final = 20_000  # words of earlier queries
 _QUALIFIED_TAIL: Final = 4  # `c.d`, `b.c.d`: how many trailing parts of a qualified name can be typed exactly
 
 
@@ -171,6 +172,7 @@ class TantivyReader:
         self._searcher = searcher
         self._schema = schema
         self._policy = policy
+        self._rarities: dict[str, float] = {}
         self._filters: OrderedDict[Scope, list[tuple[Any, Any]]] = OrderedDict()
         self.generation = _generation(searcher, schema)
         self._is_file = tantivy.Query.const_score_query(self._term("kind", int(NodeKind.MODULE)), 0.0)
@@ -197,8 +199,8 @@ class TantivyReader:
             found.update(self._rescored(addresses, scores, files, selection, demote=demote))
             found.update(exact)
             if len(found) >= limit or len(addresses) < fetch:
-                ranked = sorted(found.items(), key=lambda item: (-item[1], item[0]))
-                return [Hit(node_id, score) for node_id, score in ranked[:limit]]
+                ranked = sorted([(-score, number) for number, score in found.items()])
+                return [Hit(_node_id(number), -negative) for negative, number in ranked[:limit]]
             # Most of what was fetched is below the freshness floor: look deeper, all the way if need be.
             fetch *= 8
 
@@ -216,9 +218,7 @@ class TantivyReader:
             if weight
         ]
         files = Scope(paths=scope.paths, languages=scope.languages, exclude_paths=scope.exclude_paths)
-        query = tantivy.Query.boolean_query(
-            [(tantivy.Occur.Must, self._is_file), (tantivy.Occur.Must, tantivy.Query.boolean_query(clauses))]
-        )
+        query = tantivy.Query.boolean_query(clauses)  # only files have these words
         addresses, scores = self._fetch(self._within(query, files), self._policy.files)
         ids = self._searcher.fast_field_values("id", addresses)
         traits = self._searcher.fast_field_values("traits", addresses)
@@ -226,21 +226,28 @@ class TantivyReader:
 
     def _rarity(self, word: str) -> float:
         """How much a word tells files apart; 0 when no file has it."""
-        count = int(self._searcher.doc_freq("file_words", word))
-        return math.log(1.0 + (self._file_count - count + 0.5) / (count + 0.5)) if count else 0.0
+        rarity = self._rarities.get(word)
+        if rarity is None:
+            count = int(self._searcher.doc_freq("file_words", word))
+            rarity = math.log(1.0 + (self._file_count - count + 0.5) / (count + 0.5)) if count else 0.0
+            if len(self._rarities) >= _RARITIES_KEPT:
+                self._rarities.clear()
+            self._rarities[word] = rarity
+        return rarity
 
     def _file_nodes(
         self, files: Mapping[int, tuple[float, int]], selection: Selection, *, demote: bool
-    ) -> dict[NodeId, float]:
+    ) -> dict[int, float]:
         """The files themselves, for those none of whose nodes matches by itself."""
         if not selection.scope.accepts_kind(NodeKind.MODULE):
             return {}
-        found = {}
-        for number, (evidence, trait) in files.items():
-            node_id = NodeId(f"{number:016x}")
-            if node_id not in selection.denied:
-                found[node_id] = evidence * (self._policy.demotion if demote and trait & _DEMOTED else 1.0)
-        return found
+        factor = self._policy.demotion if demote else 1.0
+        denied = selection.denied
+        return {
+            number: evidence * factor if trait & _DEMOTED else evidence
+            for number, (evidence, trait) in files.items()
+            if not denied or _node_id(number) not in denied
+        }
 
     def fuzzy(self, text: str, selection: Selection, limit: int) -> list[Hit]:
         """Nearest names first; the score is 1 for the same name and falls with every edit."""
@@ -326,7 +333,7 @@ class TantivyReader:
         files: Mapping[int, tuple[float, int]],
         *,
         demote: bool,
-    ) -> dict[NodeId, float]:
+    ) -> dict[int, float]:
         """Nodes whose (qualified) name is what was typed, above everything else."""
         symbol = _symbol_form(text) if self._policy.exact_symbol else ""
         if not symbol:
@@ -335,7 +342,7 @@ class TantivyReader:
         query = tantivy.Query.boolean_query([(tantivy.Occur.Must, named), (tantivy.Occur.Should, wanted)])
         addresses, scores = self._fetch(self._within(query, selection.scope), limit)
         found = self._rescored(addresses, scores, files, selection, demote=demote)
-        return {node_id: score * _EXACT_BONUS for node_id, score in found.items()}
+        return {number: score * _EXACT_BONUS for number, score in found.items()}
 
     def _rescored(
         self,
@@ -345,7 +352,7 @@ class TantivyReader:
         selection: Selection,
         *,
         demote: bool,
-    ) -> dict[NodeId, float]:
+    ) -> dict[int, float]:
         """What may be returned: its own match relative to the best, its file's evidence, then demotion."""
         ids = self._searcher.fast_field_values("id", addresses)
         traits = self._searcher.fast_field_values("traits", addresses)
@@ -354,10 +361,9 @@ class TantivyReader:
         share = self._policy.node_match / max(scores, default=1.0) if max(scores, default=0.0) > 0 else 0.0
         denied = selection.denied
         nowhere = (0.0, 0)
-        found: dict[NodeId, float] = {}
+        found: dict[int, float] = {}
         for number, trait, owner, own in zip(ids, traits, owners, scores, strict=True):
-            node_id = NodeId(f"{number:016x}")
-            if node_id not in denied:
+            if not denied or _node_id(number) not in denied:
                 kind = trait >> _KIND_SHIFT
                 if kind == NodeKind.VARIABLE:
                     own *= self._policy.variable
@@ -366,7 +372,7 @@ class TantivyReader:
                     score *= factor
                 if kind == NodeKind.EXTERNAL:
                     score *= self._policy.external
-                found[node_id] = score
+                found[number] = score
         return found
 
     def _fuzzy_form(self, form: str, selection: Selection, limit: int) -> list[Hit]:
@@ -375,9 +381,7 @@ class TantivyReader:
         while True:
             addresses, scores = self._fetch(query, fetch)
             ids = self._searcher.fast_field_values("id", addresses)
-            hits = [
-                Hit(NodeId(f"{number:016x}"), score / _perfect(form)) for number, score in zip(ids, scores, strict=True)
-            ]
+            hits = [Hit(_node_id(number), score / _perfect(form)) for number, score in zip(ids, scores, strict=True)]
             kept = [hit for hit in hits if hit.id not in selection.denied]
             if len(kept) >= limit or len(addresses) < fetch:
                 return kept[:limit]
@@ -419,6 +423,11 @@ def _generation(searcher: Any, schema: Any) -> int:
     query = tantivy.Query.term_query(schema, "meta", _META, "basic")
     hits = searcher.search(query, 1, count=False).hits
     return int(searcher.doc(hits[0][1]).get_first("generation")) if hits else 0
+
+
+def _node_id(number: int) -> NodeId:
+    """Ids are numbers in the engine, in the same order as their spelling."""
+    return NodeId(f"{number:016x}")
 
 
 class _Expansions(dict[str, str]):

@@ -82,10 +82,7 @@ class VectorBlock:
         scores: Floats = np.asarray(self.scan @ self._aligned(vector), dtype=np.float32)
         if mask is not None:
             scores[~mask] = -np.inf
-        if self.basis is None:
-            rows, _ = _top(np.arange(len(self)), scores, limit)
-        else:
-            rows, _ = _top(np.arange(len(self)), scores, max(KEPT_ROWS, 8 * limit))
+        rows = _best(scores, limit if self.basis is None else max(KEPT_ROWS, 8 * limit))
         if mask is not None:
             rows = rows[mask[rows]]
         return _top(rows, self.cosines(rows, vector), limit)
@@ -146,15 +143,22 @@ class VectorMatrix:
 
     def search(self, vector: Floats, selection: Selection, limit: int) -> list[Hit]:
         """Nearest nodes first; pieces folded to their node; nothing that points away from the query."""
-        best: dict[int, float] = {}
         pieces = 4 * limit  # some of the best rows are pieces of one node
-        for block, mask in zip(self.blocks, self._selected(selection), strict=True):
-            rows, scores = block.best(vector, mask, pieces)
-            for node, score in zip(block.nodes[rows].tolist(), scores.tolist(), strict=True):
-                if score > 0.0 and score > best.get(node, 0.0):
-                    best[node] = score
-        ranked = sorted(best.items(), key=lambda item: (-item[1], item[0]))
-        return [Hit(NodeId(f"{node:016x}"), score) for node, score in ranked[:limit]]
+        found = [
+            (block.nodes[rows], scores)
+            for block, mask in zip(self.blocks, self._selected(selection), strict=True)
+            for rows, scores in [block.best(vector, mask, pieces)]
+        ]
+        if not found:
+            return []
+        nodes, cosines = (np.concatenate(column) for column in zip(*found, strict=True))
+        order = np.lexsort((nodes, -cosines))
+        best: dict[int, float] = {}  # nearest first
+        for node, score in zip(nodes[order].tolist(), cosines[order].tolist(), strict=True):
+            if score <= 0.0 or len(best) == limit:
+                break
+            best.setdefault(node, score)
+        return [Hit(NodeId(f"{node:016x}"), score) for node, score in best.items()]
 
     def replaced(self, paths: Collection[str], block: VectorBlock | None) -> VectorMatrix:
         """Without the rows of some paths, with those of a new block."""
@@ -277,5 +281,12 @@ def _projected(vectors: Floats, basis: Floats | None) -> Floats:
 def _top(rows: NDArray[np.int64], scores: Floats, limit: int) -> tuple[NDArray[np.int64], Floats]:
     if len(rows) <= limit:
         return rows, scores
-    best = np.argpartition(scores, -limit)[-limit:]
+    best = _best(scores, limit)
     return rows[best], scores[best]
+
+
+def _best(scores: Floats, limit: int) -> NDArray[np.int64]:
+    """Where the `limit` highest scores are, in no order; everywhere when there are not more."""
+    if len(scores) <= limit:
+        return np.arange(len(scores))
+    return np.argpartition(scores, -limit)[-limit:]
