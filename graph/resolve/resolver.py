@@ -8,7 +8,7 @@ changed or when an answer that it read did (`World`); the second phase again whe
 from __future__ import annotations
 
 import hashlib
-from array import array
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -22,9 +22,8 @@ from ctxsearch.graph.resolve.assemble import Assembler, shared_graph
 from ctxsearch.graph.resolve.calls import Calls, find_calls, find_flow_calls
 from ctxsearch.graph.resolve.evaluate import Evaluator
 from ctxsearch.graph.resolve.languages import evaluator_for
+from ctxsearch.graph.resolve.reads import NO_READS, ReadIndex, packed
 from ctxsearch.graph.resolve.world import Entry, Fetch, Key, World
-
-_NO_READS = np.empty(0, dtype=np.uint64)
 
 
 class _Saved(msgspec.Struct, frozen=True, array_like=True):
@@ -44,7 +43,7 @@ _decoder = msgspec.msgpack.Decoder(_Saved)
 class _State:
     """The resolver's memory of one file."""
 
-    reads: np.ndarray = field(default_factory=lambda: _NO_READS)
+    reads: np.ndarray = field(default_factory=lambda: NO_READS)
     flows: dict[Key, tuple[str, ...]] = field(default_factory=dict)
     externals: tuple[str, ...] = ()
     digest: bytes = b""
@@ -77,7 +76,9 @@ class Resolver:
         self.world = World(fetch)
         self._states: dict[str, _State] = {}
         self._evaluators: dict[str, Evaluator] = {}
-        self._shared_digest = b""
+        self._index = ReadIndex()
+        self._externals: Counter[str] = Counter()  # library symbols, with how many files call them
+        self._shared_stale = True  # the nodes without a file are not what the caller last got
 
     def restore(self, path: str, saved: bytes) -> None:
         """Take in a file that was resolved by an earlier process, with the `reads` blob of its FileGraph."""
@@ -85,8 +86,18 @@ class Resolver:
         state = _State(np.frombuffer(item.reads, dtype="<u8"), dict(item.flows), item.externals)
         self.world.load(path, item.entry)
         self._states[path] = state
-        for key, values in state.flows.items():
-            self.world.flows[key][path] = values
+        self._index.put(path, state.reads)
+        self.world.note(path, state.flows)
+        self._externals.update(state.externals)
+        self._shared_stale = False
+
+    def flows_of(self, path: str) -> dict[Key, tuple[str, ...]]:
+        """What the calls of a file pass on, after its first phase."""
+        return self._states[path].flows
+
+    def externals_of(self, path: str) -> tuple[str, ...]:
+        """The library symbols that a file calls, after its second phase."""
+        return self._states[path].externals
 
     def update(self, changed: Mapping[str, FileFacts], deleted: Iterable[str] = ()) -> ResolveDelta:
         """Bring every file's graph up to date with new and deleted files."""
@@ -95,6 +106,9 @@ class Resolver:
     def take(self, changed: Mapping[str, FileFacts], deleted: Iterable[str] = ()) -> Taken:
         """Know new and deleted files from now on; `resolve` must follow."""
         gone = sorted(set(deleted) - changed.keys())
+        self._shared_stale |= any(path not in self.world for path in changed) or any(
+            path in self.world for path in gone
+        )
         keys = self.world.replace(changed, gone)
         for evaluator in self._evaluators.values():
             evaluator.forget()
@@ -115,17 +129,17 @@ class Resolver:
     def resolve(self, taken: Taken) -> ResolveDelta:
         """Bring every file's graph up to date with what was taken."""
         moved = set(taken.moved)
-        dirty = sorted((taken.changed | self._readers(taken.keys)) & set(self.world.paths()))
+        dirty = sorted(path for path in taken.changed | self._index.readers(taken.keys) if path in self.world)
         calls: dict[str, Calls] = {}
         for path in dirty:
-            calls[path], flowed = self._first_phase(path)
+            calls[path], flowed = self.first_phase(path)
             moved |= flowed
-        again = set(dirty) | self._readers({self.world.key_id(key) for key in moved})
+        again = set(dirty) | self._index.readers({self.world.key_id(key) for key in moved})
         graphs: dict[str, FileGraph] = {}
         for path in sorted(again):
             if path not in calls:
-                calls[path], _ = self._first_phase(path)
-            graph = self._second_phase(path, calls.pop(path))
+                calls[path], _ = self.first_phase(path)
+            graph = self.second_phase(path, calls.pop(path))
             if self._differs(path, graph):
                 graphs[path] = graph
         return ResolveDelta(graphs, self._shared(), len(again))
@@ -139,14 +153,14 @@ class Resolver:
 
     # -- one file
 
-    def _first_phase(self, path: str) -> tuple[Calls, set[Key]]:
+    def first_phase(self, path: str) -> tuple[Calls, set[Key]]:
         """Resolve a file's own sites; the argument keys whose answer it changed."""
         self.world.reads = set()
         evaluator = self.evaluator(path)
         evaluator.begin(path)
         found = find_calls(evaluator, path)
         state = self._states.setdefault(path, _State())
-        state.reads = _packed(self.world.reads)
+        state.reads = packed(self.world.reads)
         old = state.flows
         state.flows = {key: tuple(sorted(set(values))) for key, values in found.flows.items()}
         moved = {key for key in old.keys() | state.flows.keys() if old.get(key) != state.flows.get(key)}
@@ -157,7 +171,7 @@ class Resolver:
                 by_file[path] = state.flows[key]
         return found, moved
 
-    def _second_phase(self, path: str, found: Calls) -> FileGraph:
+    def second_phase(self, path: str, found: Calls) -> FileGraph:
         """The sites that call parameters, then the file's whole graph."""
         self.world.reads = set()
         evaluator = self.evaluator(path)
@@ -165,8 +179,9 @@ class Resolver:
         flow = find_flow_calls(evaluator, path, found.pending)
         graph = Assembler(evaluator, path).assemble(found, flow)
         state = self._states[path]
-        state.reads = np.union1d(state.reads, _packed(self.world.reads))
-        state.externals = tuple(sorted({name for _, name, _ in (*found.external, *flow.external)}))
+        state.reads = np.union1d(state.reads, packed(self.world.reads))
+        self._index.put(path, state.reads)
+        self._call_outside(state, tuple(sorted({name for _, name, _ in (*found.external, *flow.external)})))
         saved = _Saved(
             state.reads.astype("<u8").tobytes(),
             tuple(sorted(state.flows.items())),
@@ -196,33 +211,28 @@ class Resolver:
             return set()
         for key in state.flows:
             self.world.flows[key].pop(path, None)
+        self._index.put(path, NO_READS)
+        self._call_outside(state, ())
         return set(state.flows)
+
+    def _call_outside(self, state: _State, externals: tuple[str, ...]) -> None:
+        """Note the library symbols that a file calls now."""
+        before, after = set(state.externals), set(externals)
+        for name in before - after:
+            self._externals[name] -= 1
+            if not self._externals[name]:
+                del self._externals[name]
+                self._shared_stale = True
+        for name in after - before:
+            self._shared_stale |= name not in self._externals
+            self._externals[name] += 1
+        state.externals = externals
 
     # -- everything
 
-    def _readers(self, keys: set[int]) -> set[str]:
-        """Files whose last resolution read one of the keys."""
-        if not keys:
-            return set()
-        wanted = _packed(keys)
-        paths = [path for path, state in self._states.items() if len(state.reads)]
-        if not paths:
-            return set()
-        lengths = [len(self._states[path].reads) for path in paths]
-        everything = np.concatenate([self._states[path].reads for path in paths])
-        hits = np.flatnonzero(np.isin(everything, wanted))
-        owners = np.searchsorted(np.cumsum(lengths), hits, side="right")
-        return {paths[owner] for owner in np.unique(owners)}
-
     def _shared(self) -> tuple[tuple[NodeRecord, ...], tuple[Edge, ...]] | None:
-        names = sorted({name for state in self._states.values() for name in state.externals})
-        nodes, edges = shared_graph(self.repository, self.world.paths(), names)
-        digest = hashlib.blake2b(_encoder.encode((nodes, edges)), digest_size=16).digest()
-        if digest == self._shared_digest:
+        """The nodes without a file, when they have changed."""
+        if not self._shared_stale:
             return None
-        self._shared_digest = digest
-        return nodes, edges
-
-
-def _packed(keys: set[int]) -> np.ndarray:
-    return np.frombuffer(array("Q", sorted(keys)), dtype=np.uint64) if keys else _NO_READS
+        self._shared_stale = False
+        return shared_graph(self.repository, self.world.paths(), sorted(self._externals))

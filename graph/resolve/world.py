@@ -152,6 +152,11 @@ class World:
         by_file = self.flows.get(key, {})
         return [value for caller in sorted(by_file) for value in by_file[caller]]
 
+    def note(self, file: str, flows: Mapping[Key, tuple[str, ...]]) -> None:
+        """What a file says under its flow keys."""
+        for key, values in flows.items():
+            self.flows[key][file] = values
+
     # -- unrecorded access: for the file being resolved, and after a recorded look-up
 
     def __contains__(self, path: str) -> bool:

@@ -1,0 +1,69 @@
+"""Some of a repository's files resolved from nothing, in step with others who resolve the rest.
+
+Resolution needs to know two things of all files: what they offer (their entries) before the first phase, and what
+their calls pass (their flows) before the second. Between these points portions need nothing of one another, so each
+may have a process of its own. Together they give what `Resolver.update` gives for the same files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+
+from ctxsearch.graph.facts import decode_facts
+from ctxsearch.graph.records import FileGraph
+from ctxsearch.graph.resolve.calls import Calls
+from ctxsearch.graph.resolve.resolver import Resolver
+from ctxsearch.graph.resolve.world import Entry, Fetch, Key, entry_of
+
+Flows = dict[Key, tuple[str, ...]]
+
+
+class ResolvedFile(msgspec.Struct, frozen=True):
+    """A file's part of the graph, and the library symbols that it calls."""
+
+    path: str
+    graph: FileGraph
+    externals: tuple[str, ...]
+
+
+class Portion:
+    """Resolves the files of `share`. The steps are called once each, in the order in which they stand here."""
+
+    def __init__(self, share: Sequence[str], fetch: Fetch) -> None:
+        self._share = share
+        self._fetch = fetch
+        self._resolver = Resolver(fetch=fetch)
+        self._calls: dict[str, Calls] = {}
+
+    def entries(self) -> list[tuple[str, Entry]]:
+        """What the files of this portion offer."""
+        return [(path, entry_of(decode_facts(self._fetch(path)))) for path in self._share]
+
+    def know(self, entries: Iterable[tuple[str, Entry]]) -> None:
+        """What the files of all portions offer."""
+        for path, entry in entries:
+            self._resolver.world.load(path, entry)
+
+    def outlines(self) -> Iterator[tuple[str, FileGraph]]:
+        """Nodes and containment of every file, for those who cannot wait for the rest; may be left out."""
+        for path in self._share:
+            yield path, self._resolver.outline(path)
+
+    def first_phase(self) -> Iterator[tuple[str, Flows]]:
+        """Resolve every file's own sites; what each passes on."""
+        for path in self._share:
+            self._calls[path], _ = self._resolver.first_phase(path)
+            yield path, self._resolver.flows_of(path)
+
+    def learn(self, flows: Iterable[tuple[str, Flows]]) -> None:
+        """What the files of the other portions pass on."""
+        for path, own in flows:
+            self._resolver.world.note(path, own)
+
+    def second_phase(self) -> Iterator[ResolvedFile]:
+        """Every file's whole graph."""
+        for path in self._share:
+            graph = self._resolver.second_phase(path, self._calls.pop(path))
+            yield ResolvedFile(path, graph, self._resolver.externals_of(path))
