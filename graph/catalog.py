@@ -288,6 +288,10 @@ class Writer:
         """Give a file (put before, now or earlier) its part of the graph, in place of what it had."""
         self._replace(path, graph)
 
+    def replace_sealed(self, path: str, blobs: GraphBlobs, reads: bytes) -> None:
+        """The same for a graph that another process has encoded and sealed."""
+        self._put_blobs(path, self._known(path), blobs, reads)
+
     def put_shared(self, nodes: Iterable[NodeRecord], edges: Iterable[Edge]) -> None:
         """Replace the whole set of nodes without a file, and the edges that start at them."""
         shards = _shards(nodes, edges)
@@ -377,13 +381,19 @@ class Writer:
         )
 
     def _replace(self, path: str, graph: FileGraph) -> None:
-        key = path_key(path)
-        file = self._file(key)
+        file = self._known(path)
+        blobs = encode_graph(path, decode_record(path, file[3]).language, graph)
+        self._put_blobs(path, file, blobs, seal(graph.reads, path_key(path), compress=True))
+
+    def _known(self, path: str) -> tuple[int, int, int, bytes]:
+        file = self._file(path_key(path))
         if file is None:
             raise ValueError(f"{path}: no such file in the catalog; put_file comes first")
+        return file
+
+    def _put_blobs(self, path: str, file: tuple[int, int, int, bytes], blobs: GraphBlobs, reads: bytes) -> None:
         self._bare.discard(path)
         rowid, changed, documents, record = file
-        blobs = encode_graph(path, decode_record(path, record).language, graph)
         old = self._blobs(rowid)
         if old is None or old.document_part() != blobs.document_part():
             changed = documents = self.generation
@@ -400,8 +410,8 @@ class Writer:
                 (rowid, blobs.docs, blobs.sites, blobs.unresolved),
             )
         if (changed, documents) != file[1:3]:
-            self._store_file(rowid, key, changed, documents, record)
-        self._db.execute("INSERT OR REPLACE INTO reads VALUES (?, ?)", (rowid, seal(graph.reads, key, compress=True)))
+            self._store_file(rowid, path_key(path), changed, documents, record)
+        self._db.execute("INSERT OR REPLACE INTO reads VALUES (?, ?)", (rowid, reads))
 
     def _blobs(self, rowid: int) -> GraphBlobs | None:
         row = self._db.execute(

@@ -11,6 +11,7 @@ from what is there. Nothing is written into the repository.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,11 +21,11 @@ from pathlib import Path
 import msgspec
 
 from ctxsearch.graph.catalog import Catalog, Snapshot, Writer
-from ctxsearch.graph.facts import EncodedFacts, decode_facts
+from ctxsearch.graph.facts import decode_facts
 from ctxsearch.graph.git import Git
 from ctxsearch.graph.model import CtxsearchError
 from ctxsearch.graph.records import RESOLVED_META, Counts, FileRecord
-from ctxsearch.graph.resolve.resolver import ResolveDelta, Resolver, Taken
+from ctxsearch.graph.resolve.resolver import Resolver
 from ctxsearch.indexer.files import (
     FileEntry,
     FileStat,
@@ -40,6 +41,7 @@ from ctxsearch.indexer.files import (
 )
 from ctxsearch.indexer.languages import EXTRACTOR_VERSION
 from ctxsearch.indexer.pipeline import ParsePool
+from ctxsearch.indexer.resolution import OwnResolution, PooledResolution, Resolution
 from ctxsearch.indexer.worker import Parsed
 
 # Phase, done, in all (0: not known). An exception from it cancels the refresh; the last generation stays.
@@ -54,6 +56,7 @@ _UNTRUSTED_MTIME = -1  # stored instead of a modification time that proves nothi
 _MANY_PATHS = 200  # more changed paths than this are cheaper to find by a full listing
 _TRIM_FILES = 500  # parser processes that read as many have grown: new ones after that
 _GRAPH_VERSION = "4"  # raise it when the same facts give another graph: everything is then resolved again
+_PARALLEL_FILES = 400  # fewer are resolved before other processes have started
 _KEPT_GENERATIONS = 20  # facts of contents that no file has any more are kept as long, for branches that return
 
 
@@ -66,7 +69,7 @@ class RefreshReport(msgspec.Struct, frozen=True):
     unchanged: int
     resolved: int  # files whose calls were resolved, changed ones included
     skipped: dict[SkipReason, int]  # of everything looked at
-    seconds: dict[str, float]  # by phase: list, compare, parse, load, resolve, store, commit
+    seconds: dict[str, float]  # by phase: list, compare, parse, load, resolve (with storing), store, commit
     counts: Counts | None = None  # of the whole index; full refreshes only
 
 
@@ -130,6 +133,7 @@ class RepositoryIndexer:
         self._limits = limits or Limits()
         self._git = git
         self._pool = pool or ParsePool(workers)
+        self._workers = workers
         self._clock = clock
         self._one_at_a_time = threading.Lock()
         self._memory: _Memory | None = None  # None: to be read from the catalog
@@ -242,35 +246,31 @@ class RepositoryIndexer:
     def _write_once(self, plan: _Plan, memory: _Memory, outcome: _Outcome, watch: _Stopwatch) -> None:
         with self._catalog.write() as writer:
             self._write_files(writer, plan, memory, outcome, watch)
-            taken = self._take_over(writer, plan, memory, outcome, watch)
-            if taken is not None:
-                self._write_graph(writer, taken, memory, outcome, watch)
+            resolution = self._take_over(writer, plan, memory, outcome, watch)
+            if resolution is not None:
+                with contextlib.closing(resolution):
+                    self._write_graph(writer, resolution, memory, outcome, watch)
             watch.phase("commit")
 
     def _write_twice(
         self, plan: _Plan, memory: _Memory, outcome: _Outcome, watch: _Stopwatch, nodes_known: NodesKnown
     ) -> None:
         """A generation of nodes, then one with the edges. Until the second is there the graph counts as outdated."""
-        with self._catalog.write() as writer:
-            self._write_files(writer, plan, memory, outcome, watch)
-            taken = self._take_over(writer, plan, memory, outcome, watch)
-            if taken is not None:
-                watch.phase("store")
-                self._write_outlines(writer, taken)
-            watch.phase("commit")
-        if taken is None:
-            return
-        nodes_known()
-        with self._catalog.write() as writer:
-            self._write_graph(writer, taken, memory, outcome, watch)
-            watch.phase("commit")
-
-    def _write_outlines(self, writer: Writer, taken: Taken) -> None:
-        resolver = self._resolver
-        assert resolver is not None
-        for path in sorted(taken.changed):
-            writer.replace(path, resolver.outline(path))
-        writer.put_shared(*resolver.outline_shared())
+        with contextlib.ExitStack() as stack:
+            with self._catalog.write() as writer:
+                self._write_files(writer, plan, memory, outcome, watch)
+                resolution = self._take_over(writer, plan, memory, outcome, watch, outlines=True)
+                if resolution is not None:
+                    stack.callback(resolution.close)
+                    watch.phase("store")
+                    resolution.write_outlines(writer)
+                watch.phase("commit")
+            if resolution is None:
+                return
+            nodes_known()
+            with self._catalog.write() as writer:
+                self._write_graph(writer, resolution, memory, outcome, watch)
+                watch.phase("commit")
 
     def _write_files(self, writer: Writer, plan: _Plan, memory: _Memory, outcome: _Outcome, watch: _Stopwatch) -> None:
         for path in (*plan.removed, *plan.forgotten):
@@ -287,9 +287,16 @@ class RepositoryIndexer:
         self._parse(writer, paths, known, memory, outcome, watch)
 
     def _take_over(
-        self, writer: Writer, plan: _Plan, memory: _Memory, outcome: _Outcome, watch: _Stopwatch
-    ) -> Taken | None:
-        """Hand what changed to the resolver; None when the graph stays as it is."""
+        self,
+        writer: Writer,
+        plan: _Plan,
+        memory: _Memory,
+        outcome: _Outcome,
+        watch: _Stopwatch,
+        *,
+        outlines: bool = False,
+    ) -> Resolution | None:
+        """Hand what changed to whoever resolves it; None when the graph stays as it is."""
         if not (outcome.facts or outcome.lost or outcome.removed or plan.removed or memory.outdated):
             return None
         watch.phase("load")
@@ -298,21 +305,22 @@ class RepositoryIndexer:
         again = sorted((set(outcome.lost) & present) - outcome.facts.keys() - memory.reasons.keys())
         self._parse(writer, again, {}, memory, outcome, watch)
         watch.phase("resolve")
+        if self._workers > 1 and len(outcome.facts) >= _PARALLEL_FILES and not resolver.knows_files():
+            self._resolver = None  # what the processes find out is read from the catalog when it is needed
+            return PooledResolution(self.root.name, outcome.facts, self._workers, outlines=outlines)
         with self._catalog.read() as self._committed:
-            taken = resolver.take(EncodedFacts(outcome.facts), (*plan.removed, *outcome.removed))
+            resolution = OwnResolution(resolver, outcome.facts, (*plan.removed, *outcome.removed))
         self._committed = None
-        return taken
+        return resolution
 
-    def _write_graph(self, writer: Writer, taken: Taken, memory: _Memory, outcome: _Outcome, watch: _Stopwatch) -> None:
-        resolver = self._resolver
-        assert resolver is not None
+    def _write_graph(
+        self, writer: Writer, resolution: Resolution, memory: _Memory, outcome: _Outcome, watch: _Stopwatch
+    ) -> None:
         watch.phase("resolve")
         with self._catalog.read() as self._committed:
-            delta = resolver.resolve(taken)
+            outcome.resolved = resolution.write_graphs(writer, watch.progress)
         self._committed = None
-        outcome.resolved = delta.resolved
         watch.phase("store")
-        _store(writer, delta)
         writer.set_meta(RESOLVED_META, _GRAPH_VERSION)
         memory.outdated = False
         if len(outcome.facts) > _MANY_PATHS:
@@ -521,13 +529,6 @@ def _needs_writing(plan: _Plan, memory: _Memory) -> bool:
     if plan.candidates or plan.removed or plan.forgotten or memory.outdated:
         return True
     return any(memory.reasons.get(each.path) != each.reason for each in plan.skipped)
-
-
-def _store(writer: Writer, delta: ResolveDelta) -> None:
-    for path in sorted(delta.graphs):
-        writer.replace(path, delta.graphs[path])
-    if delta.shared is not None:
-        writer.put_shared(*delta.shared)
 
 
 def _surely_unchanged(record: FileRecord | None, stat: FileStat) -> bool:

@@ -91,6 +91,10 @@ class Resolver:
         self._externals.update(state.externals)
         self._shared_stale = False
 
+    def knows_files(self) -> bool:
+        """Whether anything was restored or taken."""
+        return bool(self._states) or bool(self.world.paths())
+
     def flows_of(self, path: str) -> dict[Key, tuple[str, ...]]:
         """What the calls of a file pass on, after its first phase."""
         return self._states[path].flows

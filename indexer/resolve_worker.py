@@ -1,0 +1,142 @@
+"""A process that resolves its portion of a repository's files; requests on standard input, answers on standard output.
+
+It maps the file of facts that it was handed and reads nothing else. It ends with its input or when nobody takes its
+answers any more. Frames are those of `indexer/worker.py`.
+"""
+
+from __future__ import annotations
+
+import gc
+import mmap
+import os
+import resource
+import signal
+from collections.abc import Callable, Iterable
+from typing import BinaryIO
+
+import msgspec
+
+from ctxsearch.graph.blobs import GraphBlobs, encode_graph, path_key, seal
+from ctxsearch.graph.records import FileGraph
+from ctxsearch.graph.resolve.portion import Flows, Portion
+from ctxsearch.graph.resolve.world import Entry
+from ctxsearch.indexer.worker import LENGTH_BYTES, frame
+
+# Values here hardly ever form cycles, and walking some millions of them again and again costs a sixth of the time.
+_GC_THRESHOLD = 200_000
+_FLOWS_AT_ONCE = 200  # files
+
+
+class Task(msgspec.Struct, frozen=True, tag=True):
+    """What to resolve. Facts lie in the file of that descriptor, one after another."""
+
+    descriptor: int
+    files: dict[str, tuple[int, int]]  # by path: offset and length of the facts, of all files
+    share: tuple[str, ...]  # the paths to resolve
+    outlines: bool  # nodes are wanted ahead
+
+
+class Entries(msgspec.Struct, frozen=True, tag=True):
+    """What files offer; both ways."""
+
+    entries: tuple[tuple[str, Entry], ...]
+
+
+class Passed(msgspec.Struct, frozen=True, tag=True):
+    """What files pass on; both ways, an empty one is the last."""
+
+    flows: tuple[tuple[str, tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]], ...]
+
+
+class Stored(msgspec.Struct, frozen=True, tag=True):
+    """A file's graph (its outline, if nothing else is there yet) as the catalog keeps it."""
+
+    path: str
+    blobs: GraphBlobs
+    reads: bytes
+    externals: tuple[str, ...] = ()
+
+
+class Done(msgspec.Struct, frozen=True, tag=True):
+    """The end of a step that answers file by file."""
+
+
+Request = Task | Entries | Passed
+Answer = Entries | Passed | Stored | Done
+_requests: msgspec.msgpack.Decoder[Request] = msgspec.msgpack.Decoder(Request)
+_encoder = msgspec.msgpack.Encoder()
+Tell = Callable[[Answer], None]
+
+
+def _stored(path: str, language: str, graph: FileGraph, externals: tuple[str, ...] = ()) -> Stored:
+    reads = seal(graph.reads, path_key(path), compress=True)
+    return Stored(path, encode_graph(path, language, graph), reads, externals)
+
+
+def work(task: Task, facts: mmap.mmap, receive: Callable[[], Request], tell: Tell) -> None:
+    """All steps of one portion."""
+
+    def fetch(path: str) -> bytes:
+        offset, length = task.files[path]
+        return facts[offset : offset + length]
+
+    portion = Portion(task.share, fetch)
+    tell(Entries(tuple(portion.entries())))
+    everything = receive()
+    assert isinstance(everything, Entries)
+    portion.know(everything.entries)
+    languages = {path: entry.language for path, entry in everything.entries}
+    if task.outlines:
+        for path, graph in portion.outlines():
+            tell(_stored(path, languages[path], graph))
+        tell(Done())
+    _tell_flows(portion.first_phase(), tell)
+    while isinstance(passed := receive(), Passed) and passed.flows:
+        portion.learn((path, dict(flows)) for path, flows in passed.flows)
+    for found in portion.second_phase():
+        tell(_stored(found.path, languages[found.path], found.graph, found.externals))
+    tell(Done())
+
+
+def _tell_flows(flows: Iterable[tuple[str, Flows]], tell: Tell) -> None:
+    batch = []
+    for path, own in flows:
+        batch.append((path, tuple(own.items())))
+        if len(batch) == _FLOWS_AT_ONCE:
+            tell(Passed(tuple(batch)))
+            batch = []
+    if batch:
+        tell(Passed(tuple(batch)))
+    tell(Passed(()))
+
+
+def main() -> None:
+    """The process's life."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends this process
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    gc.set_threshold(_GC_THRESHOLD, 50, 50)
+    answers = os.dup(1)
+    os.dup2(2, 1)  # whatever a library prints must not get between the answers
+
+    def tell(answer: Answer) -> None:
+        data = memoryview(frame(_encoder.encode(answer)))
+        while data:
+            data = data[os.write(answers, data) :]
+
+    with open(0, "rb", closefd=False) as requests:
+        task = _receive(requests)
+        assert isinstance(task, Task)
+        with mmap.mmap(task.descriptor, 0, access=mmap.ACCESS_READ) as facts:
+            work(task, facts, lambda: _receive(requests), tell)
+
+
+def _receive(requests: BinaryIO) -> Request:
+    header = requests.read(LENGTH_BYTES)
+    if len(header) < LENGTH_BYTES:
+        raise SystemExit(0)
+    return _requests.decode(requests.read(int.from_bytes(header, "little")))
+
+
+if __name__ == "__main__":
+    main()
