@@ -32,7 +32,8 @@ from nodes import file_texts
 
 from ctxsearch.graph.model import NodeDocument, NodeFlag, NodeKind
 from ctxsearch.indexer.classify import file_flags, is_binary, is_minified_name, is_minified_text
-from ctxsearch.indexer.languages import detect
+from ctxsearch.indexer.languages import LANGUAGES, detect
+from ctxsearch.indexer.parse import parse
 from ctxsearch.search.documents import passages
 
 MIN_WORDS, MAX_WORDS = 3, 50
@@ -182,6 +183,9 @@ def read_package(package: Package, part: Path) -> str:
 def read_packages(found: list[Package], parts: Path, seconds: float) -> bool:
     """Whether every package has its part now."""
     parts.mkdir(parents=True, exist_ok=True)
+    for language in LANGUAGES:  # loaded once here, not again in every process
+        for suffix in language.suffixes[:1]:
+            parse(f"a{suffix}", b"\n")
     deadline = time.monotonic() + seconds
 
     def read(package: Package) -> bool:

@@ -1,10 +1,11 @@
 """Trains the bundled embedding model on pairs.py's pairs; numpy only, the same weights for the same seed and pairs.
 
-    bench/model/train.py PAIRS.jsonl.gz --out DIR [--steps N] [--seed N] [--held-out RATE]
+    bench/model/train.py PAIRS.jsonl.gz --out DIR [--steps N] [--rate R] [--seed N] [--from MODEL]
 
 Every piece has one vector and two log-weights, one for questions and one for documents; a text is the weighted sum
 over its pieces, scaled to length one (search/embed.py). Symmetric InfoNCE over the other pairs of a batch, row-wise
-Adagrad. One package in `HELD_OUT` is not trained on: evaluate.py asks about those.
+Adagrad. One package in `HELD_OUT` is not trained on: evaluate.py asks about those. --from goes on with a trained
+model's vectors and vocabulary rather than begin with random ones.
 """
 
 from __future__ import annotations
@@ -33,9 +34,8 @@ Rows = NDArray[np.int32]
 HELD_OUT = 40  # one package in so many
 VOCABULARY, CONTINUATIONS = 32_000, 5_000
 DIMENSION = 256
-RATE = 0.05
 FIRST_TEMPERATURE = 0.05
-TEMPERATURE_RATE = 0.002
+TEMPERATURE_SHARE = 0.04  # of the rate: it follows the vectors, it does not lead them
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,7 @@ class Recipe:
     seed: int = 1
     name_queries: float = 0.10  # questions that are the name, whose pieces the document then lacks
     doc_queries: float = 0.25  # questions that are the whole comment
+    rate: float = 0.05
     with_doc: float = 0.30  # documents that keep the rest of the comment
     drop_query: float = 0.15
     drop_document: float = 0.10
@@ -99,9 +100,9 @@ class Model:
 
     def __init__(self, size: int, seed: int) -> None:
         random = np.random.default_rng(seed)
-        self.vectors = random.normal(0, DIMENSION**-0.5, (size, DIMENSION)).astype(np.float32)
-        self.query_weights = np.zeros(size, np.float32)
-        self.document_weights = np.zeros(size, np.float32)
+        self.vectors: Floats = random.normal(0, DIMENSION**-0.5, (size, DIMENSION)).astype(np.float32)
+        self.query_weights: Floats = np.zeros(size, np.float32)
+        self.document_weights: Floats = np.zeros(size, np.float32)
         self.log_scale = float(np.log(1 / FIRST_TEMPERATURE))
         self._vector_squares = np.zeros(size, np.float32)
         self._query_squares = np.zeros(size, np.float32)
@@ -124,7 +125,7 @@ class Model:
             documents, document_coefficients, document_slopes, self.document_weights, self._document_squares, rate
         )
         self._scale_square += scale_slope**2
-        self.log_scale -= TEMPERATURE_RATE * rate / RATE * scale_slope / (self._scale_square**0.5 + 1e-12)
+        self.log_scale -= TEMPERATURE_SHARE * rate * scale_slope / (self._scale_square**0.5 + 1e-12)
         return loss
 
     def _sums(self, bags: Bags, coefficients: Floats) -> Floats:
@@ -233,17 +234,26 @@ def _bags(texts: Sequence[tuple[Rows, Floats]]) -> Bags:
     return Bags(np.concatenate([rows for rows, _ in texts]), np.concatenate([values for _, values in texts]), starts)
 
 
-def train(examples: Sequence[Example], size: int, recipe: Recipe) -> Model:
-    """The trained model, the rate falling to nothing."""
-    model = Model(size, recipe.seed)
+def train(examples: Sequence[Example], model: Model, recipe: Recipe) -> Model:
+    """The model after all steps, the rate falling to nothing."""
     started, losses = time.perf_counter(), []
     for step, (queries, documents) in zip(range(recipe.steps), Batches(examples, recipe), strict=False):
-        losses.append(model.step(queries, documents, RATE * (1 - step / recipe.steps)))
+        losses.append(model.step(queries, documents, recipe.rate * (1 - step / recipe.steps)))
         if (step + 1) % 50 == 0:
             spent = time.perf_counter() - started
             scale, loss = np.exp(model.log_scale), np.mean(losses[-50:])
             print(f"step {step + 1}: loss {loss:.4f}, scale {scale:.1f}, {spent:.0f} s", flush=True)
     return model
+
+
+def load(directory: Path) -> tuple[Model, list[str]]:
+    """A model as `save` wrote it, ready to be trained further, and its vocabulary."""
+    vocabulary = json.loads((directory / "vocab.json").read_text("utf-8"))
+    model = Model(len(vocabulary), seed=0)
+    with np.load(directory / "weights.npz") as arrays:
+        model.vectors = arrays["E"].astype(np.float32) * arrays["scale"][:, None]
+        model.query_weights, model.document_weights = arrays["wq"].copy(), arrays["wd"].copy()
+    return model, vocabulary
 
 
 def save(model: Model, vocabulary: Sequence[str], out: Path) -> None:
@@ -265,15 +275,22 @@ def main() -> None:
     parser.add_argument("pairs", type=Path)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--steps", type=int, default=Recipe.steps)
+    parser.add_argument("--rate", type=float, default=Recipe.rate)
     parser.add_argument("--seed", type=int, default=Recipe.seed)
+    parser.add_argument("--from", type=Path, dest="start")
     options = parser.parse_args()
+    recipe = Recipe(options.steps, seed=options.seed, rate=options.rate)
     pairs = [pair for pair in read_pairs(options.pairs) if not is_held_out(pair["package"])]
-    texts = ((pair["package"], f"{pair['doc']}\n{pair['text']}") for pair in pairs)
-    vocabulary = make_vocabulary(count_words(texts), VOCABULARY, CONTINUATIONS)
+    if options.start:
+        model, vocabulary = load(options.start)
+    else:
+        texts = ((pair["package"], f"{pair['doc']}\n{pair['text']}") for pair in pairs)
+        vocabulary = make_vocabulary(count_words(texts), VOCABULARY, CONTINUATIONS)
+        model = Model(len(vocabulary), recipe.seed)
     pieces = Pieces(vocabulary)
     examples = [make_example(pieces, pair) for pair in pairs]
     print(f"{len(examples)} pairs, {len(vocabulary)} pieces", flush=True)
-    save(train(examples, len(vocabulary), Recipe(options.steps, seed=options.seed)), vocabulary, options.out)
+    save(train(examples, model, recipe), vocabulary, options.out)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from train import Bags, Model, Recipe, _bags, _contrast, is_held_out, make_example, save, train
+from train import Bags, Model, Recipe, _bags, _contrast, is_held_out, load, make_example, save, train
 from vocabulary import count_words, make_vocabulary
 
 from ctxsearch.search.embed import StaticEmbedder
@@ -39,7 +39,7 @@ def _trained(seed: int, steps: int = 60) -> tuple[Model, list[str]]:
     texts = [(str(at), f"{pair['doc']} {pair['text']}") for at, pair in enumerate(pairs)]
     vocabulary = make_vocabulary(count_words(texts), 300, 60)
     examples = [make_example(Pieces(vocabulary), pair) for pair in pairs]
-    return train(examples, len(vocabulary), Recipe(steps=steps, batch=14, seed=seed)), vocabulary
+    return train(examples, Model(len(vocabulary), seed), Recipe(steps=steps, batch=14, seed=seed)), vocabulary
 
 
 def test_training_teaches_that_different_words_mean_the_same(tmp_path: Path) -> None:
@@ -49,6 +49,15 @@ def test_training_teaches_that_different_words_mean_the_same(tmp_path: Path) -> 
     documents = embedder.embed_documents([Passage("f", "accept listen bind"), Passage("f", "radius arc stroke")])
     for question, right in (("open socket", 0), ("draw circle", 1)):
         assert int(np.argmax(documents @ embedder.embed_query(question))) == right
+
+
+def test_training_goes_on_from_a_saved_model(tmp_path: Path) -> None:
+    model, vocabulary = _trained(seed=3, steps=5)
+    save(model, vocabulary, tmp_path)
+    loaded, pieces = load(tmp_path)
+    assert pieces == vocabulary
+    assert np.allclose(loaded.vectors, model.vectors, atol=np.abs(model.vectors).max() / 127)
+    assert np.array_equal(loaded.query_weights, model.query_weights)
 
 
 def test_the_same_seed_makes_the_same_model_and_another_seed_another() -> None:
