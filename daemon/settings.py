@@ -51,7 +51,7 @@ class Settings:
     worker_idle_seconds: float = 120.0  # an indexing process without work leaves after this
     freshness_clock: str = "history"  # age is counted to HEAD's commit; "wall": to now
     # Where the classes of freshness begin; docs/freshness.md says what each does and what it costs.
-    freshness_fresh_days: int = 30  # a node whose every line was written within these is fresh; 0 = none is by that
+    freshness_fresh_days: int = 1  # a node whose every line was written within these is fresh; 0 = none is by that
     freshness_fresh_commits: int = 1  # or by that many newest commits
     freshness_old_days: int = 365  # old is past both
     freshness_old_commits: int = 500

@@ -223,7 +223,7 @@ class FollowWorker:
             self._forget_other(catalog.identity)
             if is_resolved(catalog):  # before that a living reference could not be told from none
                 self._tell(Progress(Phase.HISTORY))
-                self._read_history(catalog, problems)
+                self.read_history(catalog, problems)
                 self._tell(Committed("history", catalog.generation))
             self._tell(Progress(Phase.EMBEDDING))
             self._embed(catalog, problems)
@@ -241,7 +241,8 @@ class FollowWorker:
             self.close()
             self._identity = identity_now
 
-    def _read_history(self, catalog: Catalog, problems: list[str]) -> None:
+    def read_history(self, catalog: Catalog, problems: list[str]) -> None:
+        """Works out the freshness facts of the newest generation."""
         from ctxsearch.daemon.freshness_facts import Told, store_freshness
         from ctxsearch.graph.freshness import Thresholds
         from ctxsearch.graph.history import without_git

@@ -66,7 +66,7 @@ class Thresholds:
     common one must be rare and sure: Fresh is new as a whole, Stale lies where nobody works any more.
     """
 
-    fresh_days: int = 30  # since its oldest line was written: the node is new as a whole
+    fresh_days: int = 1  # since its oldest line was written: the node is new as a whole
     fresh_commits: int = 1  # or that many newest commits wrote all of it; 1 is HEAD alone
     old_days: int = 365  # old is past both
     old_commits: int = 500

@@ -16,7 +16,7 @@ import numpy as np
 
 from ctxsearch.graph.git import Git
 from ctxsearch.graph.history_store import HistoryStore, StoredPatch
-from ctxsearch.graph.node_history import History
+from ctxsearch.graph.node_history import WORK_TREE, History
 from ctxsearch.graph.patches import Change
 from ctxsearch.graph.signatures import SignatureReader, life, read_blobs
 
@@ -73,10 +73,11 @@ class _Version:
 class _Search:
     """For one call and one file: which commit took the name away, by halving the commits that touched the file.
 
-    `steps` are the file's patches since the caller's last touch, oldest first. The name was there before the first one.
+    `steps` are the file's patches since the caller's last touch, oldest first; none when only the work tree changed it.
     """
 
     call: Dangling
+    first: _Version  # as the caller last saw the file
     steps: Sequence[StoredPatch]
     low: int = -1  # after this step the name is there; -1 is before the first one
     high: int = field(default=-1)  # after this step it is not
@@ -109,11 +110,10 @@ def find_vanished(
     """What is gone of the things called, with the commit that took each away; within the horizon."""
     lives = _Lives(store, history, calls := list(calls))
     searches = [search for call in calls for search in lives.searches(call)]
-    first = {_first_version(search): None for search in searches}
-    names = _definitions(git, store, first, read)
+    names = _definitions(git, store, dict.fromkeys(search.first for search in searches), read)
     open_searches = []
     for search in searches:
-        search.qualified = _matching(search, names.get(_first_version(search), frozenset()), history.folder)
+        search.qualified = _matching(search, names.get(search.first, frozenset()), history.folder)
         if search.qualified:
             open_searches.append(search)
     _halve(git, store, open_searches, read)
@@ -133,7 +133,8 @@ def _halve(git: Git, store: HistoryStore, searches: Sequence[_Search], read: Sig
 def _told(store: HistoryStore, history: History, search: _Search) -> Vanished:
     row, name, folder = search.call.row, search.qualified, history.folder
     if search.high == len(search.steps):
-        return Vanished(row, name, _text(search.steps[-1].patch.path).removeprefix(folder), history.clock + 1, "")
+        path = search.steps[-1].patch.path if search.steps else search.first.path
+        return Vanished(row, name, _text(path).removeprefix(folder), history.clock + 1, "")
     step = search.steps[search.high]
     time = int(history.times_of(np.array([step.position], np.int32))[0])
     return Vanished(row, name, _text(step.patch.path).removeprefix(folder), time, store.commit(step.commit)[0].id)
@@ -143,6 +144,7 @@ class _Lives:
     """The patches of the files that calls may have led to."""
 
     def __init__(self, store: HistoryStore, history: History, calls: Sequence[Dangling]) -> None:
+        self._history = history
         self._folder = history.folder
         places = np.full(len(history.commits.times), -1, np.int32)
         places[history.chain] = np.arange(len(history.chain))
@@ -163,13 +165,21 @@ class _Lives:
         for path in sorted(_in_reach(call)):
             steps = [step for step in self._life(path) if step.position < call.position]
             if steps and steps[-1].patch.change is not Change.ADDED:
-                yield _Search(call, steps[::-1])
+                yield _Search(call, _before(steps[-1]), steps[::-1])
+            elif not steps and self._is_dirty(path):
+                yield _Search(
+                    call, _Version(int(self._history.chain[0]), _bytes(self._folder + path), before=False), ()
+                )
         suffix = _suffix(call.path)
         names = call.qualifiers or {_folder(self._folder + call.path)}
         for name in sorted(names):
             for stored in self._deleted.get((name, suffix), ()):
                 if stored.position < call.position:
-                    yield _Search(call, [stored])
+                    yield _Search(call, _before(stored), [stored])
+
+    def _is_dirty(self, path: str) -> bool:
+        lines = self._history.files.get(path)
+        return lines is not None and bool((lines.touches[:, 0] == WORK_TREE).any())
 
     def _life(self, path: str) -> list[StoredPatch]:
         """A file's patches, newest first."""
@@ -190,7 +200,7 @@ def _in_reach(call: Dangling) -> frozenset[str]:
 def _matching(search: _Search, names: frozenset[str], folder: str) -> str:
     """The definition that the call may have meant, '' if there was none."""
     call = search.call
-    own = _text(search.steps[0].patch.path) == folder + call.path
+    own = _text(search.first.path) == folder + call.path
     fitting = [name for name in names if name.rpartition(".")[2] == call.name]
     for name in sorted(fitting, key=lambda name: (name.count("."), name)):
         container = name.rpartition(".")[0].rpartition(".")[2]
@@ -199,9 +209,8 @@ def _matching(search: _Search, names: frozenset[str], folder: str) -> str:
     return ""
 
 
-def _first_version(search: _Search) -> _Version:
-    patch = search.steps[0].patch
-    return _Version(search.steps[0].commit, patch.source or patch.path, before=True)
+def _before(step: StoredPatch) -> _Version:
+    return _Version(step.commit, step.patch.source or step.patch.path, before=True)
 
 
 def _definitions(

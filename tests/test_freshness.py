@@ -60,7 +60,7 @@ def facts(*rows: dict[str, int]) -> NodeFacts:
 OLD = {"days": 700, "commits": 4000}
 ANCIENT = {"days": 730, "commits": BEYOND}
 MIDDLE = {"days": 200, "commits": 200}
-NEW = {"days": 3, "commits": 1}
+NEW = {"days": 1, "commits": 1}
 TOUCHED = {**NEW, "written_days": 700, "written_commits": 4000}
 
 
@@ -73,10 +73,10 @@ def class_of(row: dict[str, int], **limits: int) -> Freshness:
     [
         (NEW, Freshness.FRESH),
         (TOUCHED, Freshness.ACCEPTABLE),  # a line is new, not the node
-        ({"days": 30, "commits": 900}, Freshness.FRESH),
-        ({"days": 31, "commits": 1}, Freshness.ACCEPTABLE),
+        ({"days": 1, "commits": 900}, Freshness.FRESH),
+        ({"days": 2, "commits": 1}, Freshness.ACCEPTABLE),
         ({"days": 31, "commits": 0}, Freshness.FRESH),  # HEAD wrote it
-        ({"days": 3, "commits": 1, "written_days": 3, "written_commits": BEYOND}, Freshness.ACCEPTABLE),
+        ({"days": 1, "commits": 1, "written_days": 1, "written_commits": BEYOND}, Freshness.ACCEPTABLE),
         ({"days": 700, "commits": 500}, Freshness.ACCEPTABLE),
         ({"days": 699, "commits": 501}, Freshness.ACCEPTABLE),  # old, but not so long quiet
         ({"days": 700, "commits": 501}, Freshness.STALE),
@@ -116,14 +116,14 @@ def test_a_resting_repository_is_not_stale_until_the_wall_clock_is_asked() -> No
     assert classify(node, NO_EDGES).classes[0] == Freshness.FRESH
     later = classify(node, NO_EDGES, clock=NOW + 400 * DAY)
     assert later.classes[0] == Freshness.ACCEPTABLE
-    assert later.explain(0).age_days == 403
+    assert later.explain(0).age_days == 401
     assert classify(node, NO_EDGES, clock=NOW - 100 * DAY).ages[0] == 0
 
 
 def test_old_code_in_a_folder_where_somebody_works_is_acceptable_and_says_so() -> None:
     classified = classify(facts({**OLD, "folder": 0}, {**TOUCHED, "folder": 0}, {**OLD, "folder": 1}), NO_EDGES)
     assert classified.classes.tolist() == [Freshness.ACCEPTABLE, Freshness.ACCEPTABLE, Freshness.STALE]
-    assert classified.explain(0).reasons == (Reason(ReasonKind.LIVING_FOLDER, time=NOW - 3 * DAY),)
+    assert classified.explain(0).reasons == (Reason(ReasonKind.LIVING_FOLDER, time=NOW - DAY),)
 
 
 def test_a_file_without_history_keeps_no_folder_alive() -> None:
@@ -144,7 +144,7 @@ def referring(kind: EdgeKind, confidence: float, referrer: dict[str, int]) -> Cl
 def test_old_code_that_living_code_refers_to_is_acceptable(kind: EdgeKind) -> None:
     classified = referring(kind, 0.8, NEW)
     assert classified.classes[0] == Freshness.ACCEPTABLE
-    assert classified.explain(0).reasons == (Reason(ReasonKind.LIVING_REFERENCE, 1, NOW - 3 * DAY, 1),)
+    assert classified.explain(0).reasons == (Reason(ReasonKind.LIVING_REFERENCE, 1, NOW - DAY, 1),)
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ def test_every_class_has_its_reasons(row: dict[str, int], kinds: list[ReasonKind
 
 def test_facts_of_several_repositories_keep_their_clocks() -> None:
     then = np.array([NOW - 2000 * DAY])
-    resting = replace(facts(NEW), times=then, written_times=then, clocks=np.array([NOW - 1997 * DAY]))
+    resting = replace(facts(NEW), times=then, written_times=then, clocks=np.array([NOW - 1999 * DAY]))
     joined = NodeFacts.joined([facts(OLD), resting])
     assert classify(joined, NO_EDGES).classes.tolist() == [Freshness.STALE, Freshness.FRESH]
 

@@ -169,7 +169,13 @@ def test_graph_verbs(served: Served) -> None:
     assert way.index("place_order") < way.index("total_price") < way.index("apply_discount")
     assert "never below zero" in cli(*run, "node", "apply_discount").stdout
     assert "Checkout" in cli(*run, "outline", "shop/checkout.py").stdout
-    assert "fresh" in cli(*run, "freshness", "apply_discount").stdout
+    told = cli(*run, "freshness", "apply_discount").stdout
+    assert "  fresh, penalty 1.0" in told
+    assert "  why      all of it was written since" in told
+    assert "  history  1 commit by 1 author" in told
+    chart = cli(*run, "freshness").stdout.splitlines()
+    assert [line.split()[0] for line in chart[:4]] == ["fresh", "acceptable", "stale", "stale"]
+    assert "█" in chart[0]
     assert "total_price" in cli(*run, "freshness", "shop/pricing.py").stdout
     assert json.loads(cli(*run, "callers", "apply_discount", "--json").stdout)["reached"]
 

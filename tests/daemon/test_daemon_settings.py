@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
 
-from ctxsearch.daemon.settings import SOCKET_PATH_LIMIT, BadSettingError, default_runtime_dir, read_settings
+from ctxsearch.daemon.freshness import FreshnessRules
+from ctxsearch.daemon.settings import SOCKET_PATH_LIMIT, BadSettingError, Settings, default_runtime_dir, read_settings
+from ctxsearch.graph.freshness import Thresholds
 
 
 def test_command_line_wins_over_environment_wins_over_file(environ: dict[str, str]) -> None:
@@ -58,3 +61,35 @@ def test_every_data_directory_has_a_short_socket_of_its_own(environ: dict[str, s
     two = read_settings(environ | {"CTXSEARCH_DATA_DIR": str(tmp_path / ("b" * 200))}, {})
     assert one.socket_path != two.socket_path
     assert len(str(one.socket_path)) <= SOCKET_PATH_LIMIT
+
+
+def test_freshness_settings_are_the_thresholds_by_name_and_default() -> None:
+    defaults = dataclasses.asdict(Thresholds())
+    kept = {field.name: field.default for field in dataclasses.fields(Settings)}
+    assert {name: kept[f"freshness_{name}"] for name in defaults} == defaults
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("FRESHNESS_CLOCK", "sundial"),
+        ("FRESHNESS_CONFIDENCE", "1.5"),
+        ("FRESHNESS_RISKY_FIXES", "0"),
+        ("FRESHNESS_OLD_DAYS", "-1"),
+        ("FRESHNESS_FRESH_DAYS", "366"),
+        ("FRESHNESS_FRESH_COMMITS", "501"),
+    ],
+)
+def test_freshness_settings_that_make_no_sense_are_refused(environ: dict[str, str], name: str, value: str) -> None:
+    with pytest.raises(BadSettingError, match=name.lower()):
+        read_settings({**environ, f"CTXSEARCH_{name}": value}, {})
+
+
+def test_freshness_rules_follow_the_settings(environ: dict[str, str]) -> None:
+    wall = FreshnessRules.of(read_settings({**environ, "CTXSEARCH_FRESHNESS_CLOCK": "wall"}, {}), lambda: 7.0)
+    assert wall.clock is not None
+    assert wall.clock() == 7.0
+    own = FreshnessRules.of(read_settings({**environ, "CTXSEARCH_FRESHNESS_OLD_DAYS": "90"}, {}), lambda: 7.0)
+    assert (own.clock, own.thresholds.old_days) == (None, 90)
+    assert own.looking_closely()["old_days"] == 90
+    assert wall.looking_closely()["old_days"] == 0

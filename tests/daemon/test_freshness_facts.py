@@ -1,0 +1,270 @@
+"""From git and a catalog to classes with reasons: the follower's facts, and the table that answers read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from scratch_repository import DAY, ScratchRepository
+
+from ctxsearch.daemon.freshness import FreshnessRules, FreshnessTable, load_freshness
+from ctxsearch.daemon.layout import Layout
+from ctxsearch.daemon.messages import Job, Report
+from ctxsearch.daemon.worker import FollowWorker
+from ctxsearch.graph.catalog import Catalog
+from ctxsearch.graph.freshness import Freshness, Thresholds
+from ctxsearch.graph.git import Git
+from ctxsearch.graph.model import CodeNode, NodeId, NodeKind
+from ctxsearch.indexer.index import RepositoryIndexer
+
+# Old after a week and two commits: histories of tests are short.
+SHORT = Thresholds(
+    fresh_days=3, fresh_commits=0, old_days=7, old_commits=2, living_days=7, quiet_days=20, risky_fixes=9
+)
+
+
+def unheard(report: Report) -> None:
+    """Nobody watches."""
+
+
+@dataclass
+class World:
+    """A repository, its catalog, and what is told of its freshness."""
+
+    repository: ScratchRepository
+    directory: Path
+    rules: FreshnessRules = field(default_factory=lambda: FreshnessRules(SHORT))
+    problems: list[str] = field(default_factory=list)
+
+    def look(self) -> Looked:
+        """Index, work out the facts, and read them as a daemon would."""
+        root, layout = self.repository.root, Layout(self.directory)
+        history = self.directory / "history"
+        history.mkdir(parents=True, exist_ok=True)
+        job = Job("follow", str(root), str(self.directory), str(history), 1 << 20, 1, 0, self.rules.looking_closely())
+        with Catalog.open(layout.catalog) as catalog:
+            with RepositoryIndexer(root, catalog, workers=1, git=Git.open(root)) as indexer:
+                indexer.refresh()
+            FollowWorker(job, unheard).read_history(catalog, self.problems)
+            with catalog.read() as snapshot:
+                nodes = {node.id: node for node in snapshot.load_nodes()}
+            table = load_freshness(layout.freshness(catalog.identity), nodes.get, self.rules)
+        assert table is not None
+        return Looked(nodes, table)
+
+
+@dataclass
+class Looked:
+    """One generation's nodes and their freshness."""
+
+    nodes: dict[NodeId, CodeNode]
+    table: FreshnessTable
+
+    def id(self, name: str) -> NodeId:
+        return next(node.id for node in self.nodes.values() if node.qualified_name == name)
+
+    def of(self, name: str) -> Freshness:
+        return self.table.fact(self.id(name)).freshness
+
+    def why(self, name: str) -> str:
+        return "; ".join(self.table.reasons(self.id(name)))
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(ScratchRepository.create(tmp_path / "repo"), tmp_path / "data")
+
+
+def grow_older(repository: ScratchRepository, days: int = 10) -> None:
+    """Commits elsewhere, a day apart."""
+    for number in range(days):
+        repository.write("elsewhere/log.py", f"LINE = {number}\n")
+        repository.commit(f"day {number}")
+
+
+UTIL = "def kept():\n    return 1\n\n\ndef gone():\n    return 2\n"
+USER = "from pkg.util import gone, kept\n\n\ndef caller():\n    return gone() + kept()\n"
+
+
+def test_a_call_of_something_that_vanished_is_a_risk_and_says_what_and_when(world: World) -> None:
+    repository = world.repository
+    repository.write("pkg/util.py", UTIL)
+    repository.write("pkg/user.py", USER)
+    repository.commit("begin")
+    grow_older(repository)
+    assert world.look().of("pkg.user.caller") is Freshness.ACCEPTABLE
+    repository.write("pkg/util.py", "def kept():\n    return 1\n")
+    taken = repository.commit("take gone away")
+    repository.write("pkg/util.py", "def kept():\n    return 3\n")
+    repository.commit("later")
+    grow_older(repository, 3)
+    looked = world.look()
+    assert looked.of("pkg.user.caller") is Freshness.STALE_WITH_RISK
+    assert "gone, which it calls, vanished from pkg/util.py on 2023-11-26" in looked.why("pkg.user.caller")
+    assert taken[:12] in looked.why("pkg.user.caller")
+
+
+def test_vanished_is_told_the_same_from_scratch(world: World, tmp_path: Path) -> None:
+    repository = world.repository
+    repository.write("pkg/util.py", UTIL)
+    repository.write("pkg/user.py", USER)
+    repository.commit()
+    grow_older(repository)
+    world.look()
+    repository.git("rm", "-q", "pkg/util.py")
+    repository.commit("delete the file")
+    kept, fresh = world.look(), World(repository, tmp_path / "other").look()
+    assert kept.why("pkg.user.caller") == fresh.why("pkg.user.caller")
+    assert "vanished from pkg/util.py" in kept.why("pkg.user.caller")
+
+
+@pytest.mark.parametrize("is_touched", [True, False])
+def test_an_uncommitted_deletion_counts(world: World, is_touched: bool) -> None:
+    repository = world.repository
+    repository.write("pkg/util.py", UTIL)
+    repository.write("pkg/user.py", USER)
+    repository.commit()
+    grow_older(repository)
+    if is_touched:
+        repository.write("pkg/util.py", UTIL.replace("return 1", "return 4"))
+        repository.commit()
+    repository.write("pkg/util.py", "def kept():\n    return 4\n")
+    assert "gone, which it calls, vanished from pkg/util.py" in world.look().why("pkg.user.caller")
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("pkg/other.py", "def gone():\n    return 2\n"),  # it moved
+        ("pkg/user.py", USER.replace("gone() + ", "")),  # the caller was changed with it
+    ],
+)
+def test_what_moved_or_was_followed_has_not_vanished(world: World, path: str, text: str) -> None:
+    repository = world.repository
+    repository.write("pkg/util.py", UTIL)
+    repository.write("pkg/user.py", USER)
+    repository.commit()
+    grow_older(repository)
+    repository.write("pkg/util.py", "def kept():\n    return 1\n")
+    repository.write(path, text)
+    repository.commit()
+    assert world.look().of("pkg.user.caller") is Freshness.ACCEPTABLE
+
+
+def test_a_name_that_never_was_in_reach_has_not_vanished(world: World) -> None:
+    repository = world.repository
+    repository.write("far/util.py", "def gone():\n    return 2\n\n\ndef stays():\n    return 1\n")
+    repository.write("pkg/user.py", "def caller(gone):\n    return gone()\n")
+    repository.commit()
+    grow_older(repository)
+    repository.write("far/util.py", "def stays():\n    return 1\n")
+    repository.commit()
+    assert "vanished" not in world.look().why("pkg.user.caller")
+
+
+def test_a_signature_that_changed_says_which_and_when(world: World) -> None:
+    repository = world.repository
+    repository.write("pkg/util.py", UTIL)
+    repository.write("pkg/user.py", USER)
+    repository.commit()
+    grow_older(repository)
+    repository.write("pkg/util.py", UTIL.replace("def gone()", "def gone(more=1)"))
+    repository.commit()
+    looked = world.look()
+    assert looked.of("pkg.user.caller") is Freshness.STALE_WITH_RISK
+    assert "the signature of pkg.util.gone changed on 2023-11-26" in looked.why("pkg.user.caller")
+
+
+def test_a_folder_that_was_given_up_is_stale(world: World) -> None:
+    repository = world.repository
+    repository.write("dead/old.py", "def forgotten():\n    return 1\n")
+    repository.commit()
+    grow_older(repository, 25)
+    looked = world.look()
+    assert looked.of("dead.old.forgotten") is Freshness.STALE
+    assert looked.why("dead.old.forgotten") == (
+        "nothing in its folder was touched for long; not touched since 2023-11-15, and nothing living refers to it"
+    )
+
+
+def test_new_code_is_fresh_and_a_touched_line_is_not(world: World) -> None:
+    repository = world.repository
+    repository.write("pkg/a.py", "def old():\n    one = 1\n    return one\n")
+    repository.commit()
+    grow_older(repository, 5)
+    text = "def old():\n    one = 2\n    return one\n\n\ndef brand_new():\n    return 1\n"
+    repository.write("pkg/a.py", text)
+    repository.commit("work")
+    looked = world.look()
+    assert looked.of("pkg.a.brand_new") is Freshness.FRESH
+    assert looked.why("pkg.a.brand_new") == "all of it was written since 2023-11-21"
+    assert looked.of("pkg.a.old") is Freshness.ACCEPTABLE
+    past = looked.table.past(looked.id("pkg.a.old"))
+    assert (past.author, past.subject, past.commits, past.authors) == ("ada", "work", 2, 1)
+
+
+def test_files_of_a_submodule_have_its_own_history(world: World, tmp_path: Path) -> None:
+    inner = ScratchRepository.create(tmp_path / "inner")
+    inner.author = "grace"
+    inner.write("in.py", "def inner():\n    return 1\n")
+    told = inner.commit("inside")
+    repository = world.repository
+    repository.write("a.py", "def outer():\n    return 1\n")
+    repository.now = inner.now + 50 * DAY
+    repository.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(inner.root), "lib/sub")
+    repository.commit()
+    looked = world.look()
+    node = looked.id("lib.sub.in.inner")
+    fact = looked.table.fact(node)
+    assert (fact.commit_id, fact.source) == (told, "git")
+    assert looked.table.past(node).author == "grace"
+    assert fact.freshness is Freshness.FRESH  # by the submodule's own clock
+    assert looked.table.fact(looked.id("a.outer")).commit_id == repository.head()
+    assert world.problems == []
+
+
+def test_what_has_no_file_is_of_unknown_age_and_what_is_newer_than_the_table_is_fresh(world: World) -> None:
+    repository = world.repository
+    repository.write("a.py", "import json\n\n\ndef f(x):\n    return json.dumps(x)\n")
+    repository.commit()
+    looked = world.look()
+    external = next(node.id for node in looked.nodes.values() if node.kind is NodeKind.EXTERNAL)
+    assert looked.table.fact(external).freshness is Freshness.ACCEPTABLE
+    assert looked.table.reasons(external) == ("its history is not known",)
+    assert looked.table.fact(NodeId("f" * 16)).freshness is Freshness.FRESH
+    assert looked.table.reasons(NodeId("f" * 16)) == ("written since history was last read",)
+
+
+def test_without_git_nothing_is_fresh(tmp_path: Path) -> None:
+    (tmp_path / "plain").mkdir()
+    (tmp_path / "plain" / "a.py").write_text("def f():\n    return 1\n")
+    looked = World(ScratchRepository(tmp_path / "plain"), tmp_path / "data").look()
+    assert looked.of("a.f") is Freshness.ACCEPTABLE
+    assert looked.table.fact(NodeId("f" * 16)).freshness is Freshness.ACCEPTABLE
+
+
+def test_the_wall_clock_is_asked_anew_every_day(world: World) -> None:
+    repository = world.repository
+    repository.write("a.py", "def f():\n    return 1\n")
+    repository.commit()
+    now = [float(repository.now)]
+    world.rules = FreshnessRules(SHORT, lambda: now[0])
+    looked = world.look()
+    assert looked.of("a.f") is Freshness.FRESH
+    now[0] += 5 * DAY
+    assert looked.of("a.f") is Freshness.ACCEPTABLE
+
+
+def test_the_oldest_hot_code_is_named(world: World) -> None:
+    repository = world.repository
+    repository.write("core/base.py", "def base():\n    return 1\n")
+    repository.commit()
+    grow_older(repository, 12)
+    for name in ("one", "two", "three"):
+        repository.write(f"app/{name}.py", f"from core.base import base\n\n\ndef {name}():\n    return base()\n")
+    repository.commit()
+    looked = world.look()
+    (hot,) = [each for each in looked.table.oldest_hot(5) if each.id == looked.id("core.base.base")]
+    assert (hot.age_days, hot.older_than_horizon) == (13, False)
+    assert hot.living_references >= 3
