@@ -35,6 +35,7 @@ def examine(settings: Settings, *, repair: bool) -> Iterator[Finding]:
     yield _data_dir(settings, repair)
     yield _disk(settings)
     yield _git()
+    yield _grammars()
     yield _socket(settings, repair)
     yield from _daemon(settings)
     yield from _indexes(settings, repair)
@@ -65,6 +66,17 @@ def _git() -> Finding:
     if found is None:
         return Finding("git", False, "not found", "install git: ignore rules and history come from it")
     return Finding("git", True, found)
+
+
+def _grammars() -> Finding:
+    from ctxsearch.indexer.languages import LANGUAGES, missing_grammars
+
+    missing = missing_grammars()
+    if not missing:
+        return Finding("grammars", True, f"{sum(bool(spec.grammar) for spec in LANGUAGES)} languages can be parsed")
+    listed = "; ".join(f"{name} ({why})" for name, why in missing.items())
+    packages = " ".join(dict.fromkeys(why.partition(":")[0] for why in missing.values()))
+    return Finding("grammars", False, f"cannot parse {listed}", f"run `pip install {packages}`")
 
 
 def _socket(settings: Settings, repair: bool) -> Finding:

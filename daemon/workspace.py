@@ -31,7 +31,8 @@ from ctxsearch.daemon.freshness import FreshnessRules, NodePast, OldHot
 from ctxsearch.daemon.layout import Layout
 from ctxsearch.daemon.logs import get_logger
 from ctxsearch.daemon.messages import Job, Phase
-from ctxsearch.daemon.metrics import Metrics
+from ctxsearch.daemon.metrics import Metrics, release_memory
+from ctxsearch.daemon.model import IdleEmbedder
 from ctxsearch.daemon.registry import Registry, RepositoryRecord
 from ctxsearch.daemon.repository import Patience, Repository
 from ctxsearch.daemon.session import working_tree_root
@@ -49,7 +50,7 @@ from ctxsearch.graph.walk import THROUGH_HUBS, Limits
 from ctxsearch.indexer.beneath import UnsafePathError, path_parts
 from ctxsearch.indexer.files import Limits as FileLimits
 from ctxsearch.indexer.files import Listing, list_files
-from ctxsearch.search.ports import Embedder, FreshnessFact
+from ctxsearch.search.ports import FreshnessFact
 from ctxsearch.search.providers import load_embedder
 from ctxsearch.search.query import SearchQuery, Signal
 from ctxsearch.search.results import SearchResponse
@@ -102,7 +103,7 @@ class Workspace:
         self._settings = settings
         self._metrics = metrics
         self._registry = Registry(settings.data_dir / "repositories.json")
-        self.embedder: Embedder = load_embedder()
+        self.embedder = IdleEmbedder(load_embedder)
         self._service = ContextSearchService(self.embedder)
         self._freshness_rules = FreshnessRules.of(settings, time.time)
         self._turn = threading.Semaphore(1)
@@ -537,7 +538,7 @@ class Workspace:
             yield tuple(news)
 
     def _keep_house(self) -> None:
-        """Ends indexing processes that outgrow the budget, and keeps the gauges current."""
+        """Ends indexing processes that outgrow the budget, lets an idle model go, keeps the gauges current."""
         budget = self._settings.memory_budget_mb << 20
         while not self._stopping.wait(HOUSEKEEPING_SECONDS):
             queued = 0
@@ -549,6 +550,9 @@ class Workspace:
                     _log.error("over the memory budget", repository=repository.record.name, bytes=used)
                     repository.kill_workers(f"indexing took {used >> 20} MB; raise memory_budget_mb")
             self._metrics.queue.set(queued)
+            if self.embedder.unload_after(self._settings.model_idle_seconds):
+                _log.info("model unloaded")
+                release_memory()
 
     def _refuse_own_data(self, root: Path) -> None:
         if root.is_relative_to(self._settings.data_dir.resolve()):

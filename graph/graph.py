@@ -103,7 +103,7 @@ class CodeGraph:
         graph: rustworkx.PyDiGraph,
         index: dict[NodeId, int],
         owners: dict[str, tuple[int, ...]],
-        names: NameIndex,
+        names: NameIndex | None,
         palette: dict[int, int],
         degrees: _Degrees,
         generation: int,
@@ -112,7 +112,7 @@ class CodeGraph:
         self._graph = graph  # node payload: CodeNode; edge payload: one integer of `palette`
         self._index = index  # never persisted: rustworkx uses indices again
         self._owners = owners
-        self._names = names
+        self._names = names  # made when somebody first asks by name: a search never does
         self._palette = palette  # every edge payload in use, once
         self._degrees = degrees
         self.generation = generation
@@ -134,7 +134,7 @@ class CodeGraph:
             graph,
             {node.id: position for position, node in zip(positions, nodes, strict=True)},
             {owner: tuple(own) for owner, own in owners.items()},
-            NameIndex.build(nodes),
+            None,
             {payload: payload for payload in shared},
             _Degrees.of(len(nodes), edges),
             generation,
@@ -153,7 +153,8 @@ class CodeGraph:
         nodes = {owner: [record.node for record in part.nodes] for owner, part in changed.items()}
         new = {node.id: node for own in nodes.values() for node in own}
         old = [position for owner in {*changed, *removed} for position in owners.pop(owner, ())]
-        names = self._names.replaced([graph[position] for position in old], new.values())
+        known = self._names
+        names = None if known is None else known.replaced([graph[position] for position in old], new.values())
         gone, lost = _replace_nodes(graph, old, new)
         for position in gone:
             del index[graph[position].id]
@@ -219,7 +220,10 @@ class CodeGraph:
 
     def find(self, text: str, limit: int = 50) -> Found:
         """Nodes by id, name, qualified name, a suffix of it, or `path:line`; near names when there are none."""
-        return self._names.find(text, limit, self.node, self.outline)
+        names = self._names
+        if names is None:
+            names = self._names = NameIndex.build(self.nodes())
+        return names.find(text, limit, self.node, self.outline)
 
     # Walking
 

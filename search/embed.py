@@ -6,9 +6,9 @@ never trains, never downloads and keeps no state but caches.
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import json
+import weakref
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
@@ -81,7 +81,12 @@ def _digest(*files: Path) -> str:
     return digest.hexdigest()
 
 
-@functools.cache
+_bundled: weakref.WeakValueDictionary[str, StaticEmbedder] = weakref.WeakValueDictionary()
+
+
 def bundled_embedder() -> StaticEmbedder:
-    """The model that ships with the project; loaded once per process (entry point `bundled`)."""
-    return StaticEmbedder()
+    """The model that ships with the project; one per process while anybody holds it (entry point `bundled`)."""
+    model = _bundled.get("")
+    if model is None:
+        model = _bundled[""] = StaticEmbedder()
+    return model

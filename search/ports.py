@@ -61,8 +61,15 @@ class Embedder(Protocol):
     The same text gives the same vector in every process. A text without a known word gives the zero vector.
     """
 
-    model_id: str  # another id means other vectors: an index made with one is never searched with another
-    dimension: int
+    @property
+    def model_id(self) -> str:
+        """Another id means other vectors: an index made with one is never searched with another."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Numbers per vector."""
+        ...
 
     def embed_documents(self, passages: Sequence[Passage]) -> Floats:
         """One row per passage."""

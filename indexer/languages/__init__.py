@@ -145,6 +145,18 @@ def detect(path: str, head: bytes = b"") -> LanguageSpec | None:
     return None
 
 
+def missing_grammars() -> dict[str, str]:
+    """Languages whose grammar cannot be loaded, and why: their files are indexed as text alone."""
+    missing = {}
+    for spec in LANGUAGES:
+        try:
+            if spec.grammar:
+                spec.language()
+        except (ImportError, AttributeError, ValueError, OSError) as error:
+            missing[spec.name] = f"{spec.grammar.partition(':')[0].replace('_', '-')}: {error}"
+    return missing
+
+
 @functools.cache
 def _language(grammar: str) -> Language:
     module, function = grammar.split(":")

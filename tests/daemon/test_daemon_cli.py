@@ -13,7 +13,9 @@ from daemon_project import Served, cli
 
 from ctxsearch.daemon.cli import _SUMMARIES, _VERBS, ctxsearch, with_default_verb
 from ctxsearch.daemon.cli_search import search_request, split_scope
+from ctxsearch.daemon.doctor import examine
 from ctxsearch.daemon.settings import Settings
+from ctxsearch.indexer import languages
 from ctxsearch.v1 import node_pb2, search_pb2
 
 OPTIONS = {
@@ -218,6 +220,17 @@ def test_doctor_removes_what_dead_daemons_left(settings: Settings, tmp_path: Pat
     assert not settings.socket_path.exists()
     assert not (settings.repositories_dir / "gone").exists()
     assert settings.data_dir.stat().st_mode & 0o077 == 0
+
+
+def test_doctor_names_a_grammar_that_is_missing(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = {finding.subject: finding for finding in examine(settings, repair=False)}
+    assert found["grammars"].ok, found["grammars"].state
+    absent = languages.LanguageSpec("cobol", (".cob",), "tree_sitter_cobol:language")
+    monkeypatch.setattr(languages, "LANGUAGES", (*languages.LANGUAGES, absent))
+    found = {finding.subject: finding for finding in examine(settings, repair=False)}
+    assert not found["grammars"].ok
+    assert "cobol" in found["grammars"].state
+    assert found["grammars"].step == "run `pip install tree-sitter-cobol`"
 
 
 def test_status_of_no_daemon_starts_none(settings: Settings, tmp_path: Path) -> None:
