@@ -35,6 +35,7 @@ class Job(msgspec.Struct, frozen=True, tag=True):
     parse_workers: int
     niceness: int
     thresholds: dict[str, int | float] = {}  # of freshness, where they are not the default
+    lenders: tuple[str, ...] = ()  # catalogs of other work trees of the same git repository
 
 
 class Refresh(msgspec.Struct, frozen=True, tag=True):

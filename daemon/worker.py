@@ -187,6 +187,7 @@ class IndexWorker:
                 workers=self._job.parse_workers,
                 limits=Limits(max_bytes=self._job.max_file_bytes),
                 git=open_git(Path(self._job.root), problems),
+                lenders=[Path(lender) for lender in self._job.lenders],
             )
         return self._catalog, self._indexer
 

@@ -39,7 +39,7 @@ from ctxsearch.daemon.session import working_tree_root
 from ctxsearch.daemon.settings import Settings
 from ctxsearch.daemon.snapshot import Snapshot
 from ctxsearch.daemon.stores import Stores
-from ctxsearch.daemon.watch import Touched, Watcher
+from ctxsearch.daemon.watch import Touched, Watcher, git_directories
 from ctxsearch.graph.catalog import CatalogCorruptError
 from ctxsearch.graph.freshness import Freshness
 from ctxsearch.graph.git import Git, GitError
@@ -506,6 +506,16 @@ class Workspace:
             parse_workers=settings.effective_parse_workers,
             niceness=settings.indexing_niceness,
             thresholds=self._freshness_rules.looking_closely(),
+            lenders=self._lenders(record),
+        )
+
+    def _lenders(self, record: RepositoryRecord) -> tuple[str, ...]:
+        """Catalogs of the other work trees of a git repository: what they have parsed need not be parsed again."""
+        own = git_directories(Path(record.root))
+        return tuple(
+            str(self.layout(other).catalog)
+            for other in self._registry.all()
+            if own and other.id != record.id and git_directories(Path(other.root))[-1:] == own[-1:]
         )
 
     def _directory(self, record: RepositoryRecord) -> Path:

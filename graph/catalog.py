@@ -284,6 +284,10 @@ class Writer:
             (*key, self.generation, seal(data, _facts_owner(key), compress=True)),
         )
 
+    def facts(self, content_hash: str, language: str, extractor_version: str) -> bytes | None:
+        """What `put_facts` remembered, in this transaction or before; damaged ones count as absent."""
+        return _find_facts(self._db, (content_hash, language, extractor_version))
+
     def replace(self, path: str, graph: FileGraph) -> None:
         """Give a file (put before, now or earlier) its part of the graph, in place of what it had."""
         self._replace(path, graph)
@@ -459,18 +463,8 @@ class Snapshot:
 
     def facts(self, content_hash: str, language: str, extractor_version: str) -> bytes | None:
         """Facts of a content. Damaged ones count as absent: parsing again is the repair."""
-        row = self._one(
-            "SELECT data FROM facts WHERE content_hash = ? AND language = ? AND extractor_version = ?",
-            content_hash,
-            language,
-            extractor_version,
-        )
-        if row is None:
-            return None
-        try:
-            return unseal(row[0], _facts_owner((content_hash, language, extractor_version)))[1]
-        except DamagedError:
-            return None
+        with translated(self._path):
+            return _find_facts(self._db, (content_hash, language, extractor_version))
 
     def file_facts(self, versions: Mapping[str, str]) -> Iterator[tuple[FileRecord, bytes | None]]:
         """Every file with its facts, by path; `versions` gives the extractor version of each language."""
@@ -756,6 +750,18 @@ def _shards(nodes: Iterable[NodeRecord], edges: Iterable[Edge]) -> dict[str, Fil
 
 def _sealed_text(text: str, key: bytes) -> bytes:
     return seal(text.encode(), key)
+
+
+def _find_facts(connection: sqlite3.Connection, key: FactsKey) -> bytes | None:
+    row = connection.execute(
+        "SELECT data FROM facts WHERE content_hash = ? AND language = ? AND extractor_version = ?", key
+    ).fetchone()
+    if row is None:
+        return None
+    try:
+        return unseal(row[0], _facts_owner(key))[1]
+    except DamagedError:
+        return None
 
 
 def _facts_owner(key: FactsKey) -> bytes:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import msgspec
 
-from ctxsearch.graph.catalog import Catalog, Snapshot, Writer
+from ctxsearch.graph.catalog import Catalog, CatalogError, Snapshot, Writer
 from ctxsearch.graph.facts import decode_facts
 from ctxsearch.graph.git import Git
 from ctxsearch.graph.model import CtxsearchError
@@ -127,7 +127,9 @@ class RepositoryIndexer:
         git: Git | None = None,
         pool: ParsePool | None = None,
         clock: Callable[[], int] = time.time_ns,
+        lenders: Sequence[Path] = (),
     ) -> None:
+        """`lenders` are catalogs of other work trees of the repository: what they have parsed is not parsed again."""
         self.root = root.resolve()
         self._catalog = catalog
         self._limits = limits or Limits()
@@ -138,6 +140,7 @@ class RepositoryIndexer:
         self._one_at_a_time = threading.Lock()
         self._memory: _Memory | None = None  # None: to be read from the catalog
         self._resolver: Resolver | None = None  # None likewise
+        self._lenders = tuple(lenders)
         self._refused: dict[str, tuple[FileStat, Skipped]] = {}  # files that were read in vain, until they change
         self._distrusts_facts = False  # some stored facts turned out to be damaged: all are looked at
         self._committed: Snapshot | None = None  # the last generation, while a refresh resolves
@@ -283,6 +286,8 @@ class RepositoryIndexer:
             memory.reasons[each.path] = each.reason
         paths = [entry.path for entry in plan.candidates]
         outcome.stats = {entry.path: entry.stat for entry in plan.candidates}
+        if not memory.records:
+            self._borrow(writer, set(paths), memory)
         known = {path: frozenset(memory.languages.get(path, ())) for path in paths}
         self._parse(writer, paths, known, memory, outcome, watch)
 
@@ -352,7 +357,7 @@ class RepositoryIndexer:
         elif old is not None and old.content_hash == parsed.content_hash:
             record = _with_stat(old, parsed.stat, outcome.started_ns)
         else:
-            restored = self._stored(parsed, memory, outcome)
+            restored = self._stored(writer, parsed, memory, outcome)
             if restored is None:
                 return
             record = restored
@@ -361,11 +366,10 @@ class RepositoryIndexer:
             memory.records[record.path] = record
         memory.reasons.pop(record.path, None)
 
-    def _stored(self, parsed: Parsed, memory: _Memory, outcome: _Outcome) -> FileRecord | None:
+    def _stored(self, writer: Writer, parsed: Parsed, memory: _Memory, outcome: _Outcome) -> FileRecord | None:
         """The record of a content that was seen before; None if its facts have gone since."""
         language = memory.languages[parsed.path].get(parsed.content_hash, "")
-        with self._catalog.read() as snapshot:
-            data = snapshot.facts(parsed.content_hash, language, facts_version(parsed.path))
+        data = writer.facts(parsed.content_hash, language, facts_version(parsed.path))
         if data is None:
             outcome.lost.append(parsed.path)
             return None
@@ -381,6 +385,28 @@ class RepositoryIndexer:
             ),
             outcome.started_ns,
         )
+
+    def _borrow(self, writer: Writer, paths: set[str], memory: _Memory) -> None:
+        """Take over the facts that other work trees have of files of the same path; content decides what is used.
+
+        A lender that cannot be read lends nothing: parsing is the way without it.
+        """
+        for lender in self._lenders:
+            with (
+                contextlib.suppress(CatalogError),
+                Catalog.open(lender, read_only=True) as catalog,
+                catalog.read() as snapshot,
+            ):
+                for key in sorted(snapshot.known_facts()):
+                    content_hash, language, version = key
+                    extractor, _, path = version.partition(" ")
+                    if extractor != str(EXTRACTOR_VERSION) or path not in paths:
+                        continue
+                    known = memory.languages.setdefault(path, {})
+                    data = snapshot.facts(*key) if content_hash not in known else None
+                    if data is not None:
+                        writer.put_facts(*key, data)
+                        known[content_hash] = language
 
     def _refuse(self, writer: Writer, skipped: Skipped, memory: _Memory, outcome: _Outcome) -> None:
         stat = outcome.stats.get(skipped.path)  # as listed, before it was read

@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -20,9 +21,10 @@ from ctxsearch.graph.git import Git
 from ctxsearch.graph.model import EdgeKind
 from ctxsearch.graph.records import RESOLVED_META
 from ctxsearch.indexer import index
-from ctxsearch.indexer.files import NothingToIndexError, SkipReason
+from ctxsearch.indexer.files import NothingToIndexError, Skipped, SkipReason
 from ctxsearch.indexer.index import RepositoryIndexer
 from ctxsearch.indexer.pipeline import ParsePool
+from ctxsearch.indexer.worker import Parsed
 
 FAULTY = (sys.executable, "-P", str(Path(__file__).with_name("faulty_worker.py")))
 OLD_NS = 1_600_000_000_000_000_000  # long before any test runs
@@ -136,6 +138,44 @@ def test_an_index_that_ended_before_its_edges_is_resolved_by_the_next_refresh(re
     report = repo.indexer.refresh(nodes_known=lambda: again.append("nodes"))
     assert (report.resolved, again) == (2, [])  # one generation does: the nodes are there
     assert ("run", "helper") in repo.calls()
+    assert repo.graph() == from_scratch(repo.root, repo.pool)
+
+
+class RecordingPool(ParsePool):
+    """Notes of every file whether it was parsed, or only read."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+        self.parsed: dict[str, bool] = {}
+
+    def run(self, *arguments: Any, **options: Any) -> Iterator[Parsed | Skipped]:
+        for answer in super().run(*arguments, **options):
+            self.parsed[answer.path] = isinstance(answer, Parsed) and answer.facts is not None
+            yield answer
+
+
+def test_what_another_work_tree_parsed_is_not_parsed_again(repo: Repo, tmp_path: Path) -> None:
+    repo.indexer.refresh()
+    (tmp_path / "other").mkdir()
+    other = Repo(tmp_path / "other", repo.pool)
+    other.write("a.py", (repo.root / "a.py").read_text())
+    other.write("b.py", "def helper():\n    return 2\n")  # the same path, another content
+    with RecordingPool() as pool:
+        RepositoryIndexer(
+            other.root, other.catalog, workers=1, git=Git.open(other.root), pool=pool, lenders=[repo.catalog.path]
+        ).refresh()
+        assert pool.parsed == {"a.py": False, "b.py": True}
+    assert other.graph() == from_scratch(other.root, repo.pool)
+    other.catalog.close()
+
+
+def test_a_lender_that_cannot_be_read_lends_nothing(repo: Repo, tmp_path: Path) -> None:
+    (tmp_path / "broken.db").write_bytes(b"no catalog at all")
+    lenders = [tmp_path / "broken.db", tmp_path / "absent.db"]
+    repo.indexer = RepositoryIndexer(
+        repo.root, repo.catalog, workers=1, git=Git.open(repo.root), pool=repo.pool, lenders=lenders
+    )
+    repo.indexer.refresh()
     assert repo.graph() == from_scratch(repo.root, repo.pool)
 
 
