@@ -129,6 +129,7 @@ class IndexWorker:
         self._tell = tell
         self._catalog: Catalog | None = None
         self._indexer: RepositoryIndexer | None = None
+        self._git: Git | None = None
         self._text: FullTextIndex | None = None
 
     def refresh(self, order: Refresh) -> tuple[str, ...]:
@@ -146,15 +147,20 @@ class IndexWorker:
 
     def _refresh(self, order: Refresh, problems: list[str]) -> None:
         catalog, indexer = self._opened(problems)
-        if order.paths is None or not was_indexed(catalog):
-            indexer.refresh(self._progress, lambda: self._make_searchable(catalog, problems))
+        if order.paths is not None and was_indexed(catalog):
+            indexer.refresh_paths(order.paths, self._progress)  # git did not move: the commit is the same
         else:
-            indexer.refresh_paths(order.paths, self._progress)
+            indexer.refresh(self._progress, lambda: self._make_commit_searchable(catalog, problems))
+            self._note_commit(catalog)
+        self._make_searchable(catalog, problems)
+
+    def _make_commit_searchable(self, catalog: Catalog, problems: list[str]) -> None:
+        """The first index, before its edges are resolved."""
+        self._note_commit(catalog)
         self._make_searchable(catalog, problems)
 
     def _make_searchable(self, catalog: Catalog, problems: list[str]) -> None:
-        """Full text of the committed generation; of the first index also before its edges are resolved."""
-        self._note_commit(catalog)
+        """Full text of the committed generation."""
         self._tell(Progress(Phase.WRITING))
         self._text = self._caught_up(catalog, problems)
         self._layout.note_generation(catalog.generation)
@@ -181,22 +187,39 @@ class IndexWorker:
 
             self._catalog = open_catalog(self._layout, problems)
             drop_other_identities(self._layout, self._catalog.identity)
+            self._git = open_git(Path(self._job.root), problems)
             self._indexer = RepositoryIndexer(
                 Path(self._job.root),
                 self._catalog,
                 workers=self._job.parse_workers,
                 limits=Limits(max_bytes=self._job.max_file_bytes),
-                git=open_git(Path(self._job.root), problems),
+                git=self._git,
                 lenders=[Path(lender) for lender in self._job.lenders],
             )
+            self._make_up(self._catalog, problems)
         return self._catalog, self._indexer
+
+    def _make_up(self, catalog: Catalog, problems: list[str]) -> None:
+        """Full text that a crash left behind comes before any look at files: what was committed can be searched."""
+        with catalog.read() as snapshot:
+            if snapshot.is_empty:
+                return
+        if self._text_generation(catalog) != catalog.generation:
+            self._make_searchable(catalog, problems)
+
+    def _text_generation(self, catalog: Catalog) -> int:
+        from ctxsearch.search.providers import load_full_text
+
+        try:
+            return load_full_text()(self._layout.text(catalog.identity)).generation
+        except (IndexCorrupt, ValueError, OSError, RuntimeError):
+            return 0
 
     def _progress(self, phase: str, done: int, total: int) -> None:
         self._tell(Progress(_PHASES.get(phase, Phase.RESOLVING), done, total))
 
     def _note_commit(self, catalog: Catalog) -> None:
-        git = open_git(Path(self._job.root), [])
-        head = (git.head() if git is not None else None) or ""
+        head = (self._git.head() if self._git is not None else None) or ""
         with catalog.write() as writer:
             writer.set_meta(COMMIT, head)
 
@@ -355,7 +378,7 @@ def catch_up(index: DerivedIndex, catalog: Catalog, counted: Counted) -> None:
     with catalog.read() as snapshot:
         if index.generation == snapshot.generation:
             return
-        files = len(snapshot.files())
+        files = snapshot.file_count()
         known = 0 < index.generation < snapshot.generation
         changes = snapshot.changes_since(index.generation if known else 0)
         if not known or len(changes.documents) > files * REBUILD_SHARE:

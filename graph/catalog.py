@@ -452,6 +452,11 @@ class Snapshot:
         row = self._one("SELECT path, changed, documents, record, checksum FROM file WHERE path = ?", path_key(path))
         return self._record(*row) if row and not is_shard(path) else None
 
+    def file_count(self) -> int:
+        """How many files are indexed."""
+        count: int = self._one("SELECT count(*) FROM file WHERE path >= ?", b"\x01")[0]
+        return count
+
     def skipped(self) -> list[tuple[str, str]]:
         """(path, reason) of what was left out, by path."""
         rows = self._all("SELECT path, reason FROM skipped")

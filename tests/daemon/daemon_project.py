@@ -117,10 +117,12 @@ def make_project(root: Path, files: dict[str, str] | None = None) -> Path:
 
 
 def add_and_wait(session: Session, root: Path, name: str = "", *, complete: bool = True) -> str:
-    """Adds a repository and waits until it can be searched, or until vectors and history are there too."""
+    """Adds a repository and waits until its graph can be walked, or until vectors and history are there too."""
     request = repository_pb2.AddRepositoryRequest(path=str(root), name=name)
     added: str = session.repository("AddRepository", request).repository.name
-    wait_for_index(session, added, complete=complete)
+    progress = wait_for_index(session, added, complete=complete)
+    if not progress.graph_ready:
+        refresh(session, added)
     return added
 
 
