@@ -52,8 +52,9 @@ class Stores:
     def advance(self, before: Snapshot | None) -> Snapshot | None:
         """The newest generation with its graph and full text; vectors and history stay as they were before."""
         pinned = self._pin()
-        if pinned.is_empty:
-            return None
+        with pinned.use() as snapshot:
+            if pinned.is_empty or not snapshot.file_count():  # nothing was found that can be indexed
+                return None
         same = before is not None and before.catalog.identity == pinned.identity
         graph = load_graph(pinned, before.graph if before is not None and same else None)
         with pinned.use() as snapshot:

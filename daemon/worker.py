@@ -202,7 +202,7 @@ class IndexWorker:
     def _make_up(self, catalog: Catalog, problems: list[str]) -> None:
         """Full text that a crash left behind comes before any look at files: what was committed can be searched."""
         with catalog.read() as snapshot:
-            if snapshot.is_empty:
+            if not snapshot.file_count():
                 return
         if self._text_generation(catalog) != catalog.generation:
             self._make_searchable(catalog, problems)

@@ -183,6 +183,8 @@ class RepositoryIndexer:
         watch.phase("compare")
         memory = self._remember()
         plan = self._compare(listing, memory, set(memory.records), set(memory.reasons))
+        if memory.records and not listing.files:  # an unmounted disk, a tree being moved: what was indexed stays
+            raise NothingToIndexError(self.root, plan.skipped)
         outcome = self._carry_out(plan, watch, nodes_known)
         if not memory.records:
             raise NothingToIndexError(self.root, (*plan.skipped, *outcome.skipped))

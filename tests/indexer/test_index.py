@@ -179,6 +179,17 @@ def test_a_lender_that_cannot_be_read_lends_nothing(repo: Repo, tmp_path: Path) 
     assert repo.graph() == from_scratch(repo.root, repo.pool)
 
 
+def test_a_tree_in_which_nothing_is_left_keeps_what_was_indexed(repo: Repo) -> None:
+    repo.indexer.refresh()
+    before = repo.graph()
+    away = repo.root.rename(repo.root.with_name("away"))
+    with pytest.raises(NothingToIndexError):
+        repo.indexer.refresh()
+    away.rename(repo.root)
+    assert repo.graph() == before
+    assert repo.indexer.refresh().changed == 0
+
+
 def test_nothing_new_makes_no_generation(repo: Repo) -> None:
     repo.indexer.refresh()
     for _ in range(2):
