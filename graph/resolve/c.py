@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ctxsearch.graph.facts import MODULE_SCOPE, Definition, Expr, Import, Op, ParamKind, Type
 from ctxsearch.graph.model import CALLABLE_KINDS, NodeFlag, NodeKind
+from ctxsearch.graph.resolve.c_library import C_LIBRARY
 from ctxsearch.graph.resolve.evaluate import Evaluator
 from ctxsearch.graph.resolve.tables import CLASS_LIKE
 from ctxsearch.graph.resolve.values import EXTERNAL, UNKNOWN, Class, Ext, Func, Inst, Module, Package, Value, Values
@@ -15,6 +16,16 @@ from ctxsearch.graph.resolve.values import EXTERNAL, UNKNOWN, Class, Ext, Func, 
 Place = tuple[str, int]
 MAX_CLOSURE = 2000  # files of one include closure
 SMART_POINTERS = frozenset({"unique_ptr", "shared_ptr", "weak_ptr", "optional", "reference_wrapper"})
+
+
+_LITERAL_TYPES = {
+    **dict.fromkeys(
+        ("int", "long", "short", "unsigned", "size_t", "int32_t", "int64_t", "uint32_t", "uint64_t"), "int"
+    ),
+    **dict.fromkeys(("char", "string", "string_view"), "str"),
+    **dict.fromkeys(("double", "float"), "float"),
+    "bool": "bool",
+}
 
 
 class CEvaluator(Evaluator):
@@ -176,6 +187,8 @@ class CEvaluator(Evaluator):
         if not linked:
             return []
         declared = any(place[0] in closure for place in candidates)
+        if not declared and self._definition(linked[0]).name in C_LIBRARY:
+            return []  # a system header declares it; a replacement in the repository is for other systems
         paths = {place[0] for place in linked}
         if len(paths) == 1:
             return linked if declared or self._undeclared_is_meant(path, linked) else []
@@ -258,7 +271,33 @@ class CEvaluator(Evaluator):
             return targets
         fitting = [place for place in targets if _takes(self._definition(place), len(expr.args))]
         bodies = [place for place in fitting or targets if self._has_body(place)]
-        return bodies or fitting or targets
+        return self._best_suited(path, expr, bodies or fitting or targets)
+
+    def undecided(self, targets: list[Place]) -> bool:
+        """Overloads, rather than one function written for several configurations."""
+        return len({tuple(param.type for param in self._definition(place).params) for place in targets}) > 1
+
+    def _best_suited(self, path: str, expr: Expr, targets: list[Place]) -> list[Place]:
+        """Of overloads those whose parameters suit the arguments best, as far as their types are known."""
+        if len(targets) < 2 or not self.undecided(targets):
+            return targets
+        scores = [self._suits(path, expr, place) for place in targets]
+        return [place for place, score in zip(targets, scores, strict=True) if score == max(scores)]
+
+    def _suits(self, path: str, expr: Expr, place: Place) -> int:
+        params = self._definition(place).params
+        score = -abs(len(params) - len(expr.args))
+        for arg, param in zip(expr.args, params, strict=False):
+            given = self.value(path, arg)
+            item = self.table(path).facts.exprs[arg]
+            if item.op is Op.LITERAL and param.type is not None:
+                score += _LITERAL_TYPES.get(param.type.name.rsplit(".", 1)[-1]) == item.name
+            elif len(given) == 1 and isinstance(given[0], Inst):
+                wanted = self.typed(*place, param.type)
+                lineage = {_at(owner) for owner in self.ancestry(*_at(given[0])) if isinstance(owner, Class)}
+                own = [_at(value) for value in wanted if isinstance(value, Inst)]
+                score += 2 * (_at(given[0]) in own) + any(value in lineage for value in own)
+        return score
 
     # -- classes
 
@@ -408,7 +447,7 @@ def _says_virtual(definition: Definition) -> bool:
     return "virtual" in before.split() or not {"override", "final"}.isdisjoint(after.rpartition(")")[2].split())
 
 
-def _at(value: Class) -> Place:
+def _at(value: Class | Inst) -> Place:
     return value.path, value.index
 
 

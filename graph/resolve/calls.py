@@ -104,6 +104,8 @@ def find_site(evaluator: Evaluator, table: FileTable, index: int, expr: Expr, fo
         if not symbolic:
             targets = evaluator.guess(path, index, expr)
             rule = Rule.UNIQUE_NAME if len(targets) == 1 else Rule.CANDIDATES
+    if len(targets) > 1 and evaluator.undecided(targets):
+        rule = Rule.CANDIDATES
     if len(targets) > MAX_CANDIDATES and not evaluator.keeps_all(values):
         targets = []
         found.unresolved.append((expr.scope, written(table, index), expr.line))

@@ -938,6 +938,10 @@ class Evaluator:
         """Which of several targets the call at `index` can mean: overloads by their arguments."""
         return targets
 
+    def undecided(self, targets: list[tuple[str, int]]) -> bool:  # noqa: ARG002
+        """Whether several targets are alternatives of which a call means one (then they are only candidates)."""
+        return False
+
     def keeps_all(self, values: Values) -> bool:  # noqa: ARG002
         """Whether many targets are all meant (a union type) rather than a sign of not knowing."""
         return False

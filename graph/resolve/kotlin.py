@@ -9,7 +9,7 @@ from ctxsearch.graph.facts import Definition, Expr, Import, Op, Param, Type
 from ctxsearch.graph.model import CALLABLE_KINDS, NodeFlag, NodeKind, Rule
 from ctxsearch.graph.resolve.functional import FunctionalEvaluator
 from ctxsearch.graph.resolve.kotlin_library import KOTLIN, SCOPE_FUNCTIONS, STANDARD_FUNCTIONS, WITH_RECEIVER
-from ctxsearch.graph.resolve.overloads import simple, takes
+from ctxsearch.graph.resolve.overloads import is_type_name, simple, takes
 from ctxsearch.graph.resolve.surface import MODULE_STARS
 from ctxsearch.graph.resolve.tables import CLASS_LIKE
 from ctxsearch.graph.resolve.typed_functions import Signature
@@ -19,6 +19,8 @@ from ctxsearch.graph.resolve.values import EXTERNAL, UNKNOWN, Class, Ext, Func, 
 COMPONENT = "component"  # as the front end names an INDEX that takes a value apart
 COMPANION = NodeFlag.STATIC | NodeFlag.EXTENSION  # as the front end marks companions
 _CLOSED = {"Any": frozenset[str](), "Enum": frozenset({"name", "ordinal", "compareTo", "values", "valueOf", "entries"})}
+
+_SMALLER_OR_LARGER = frozenset({"Long", "Short", "Byte"})
 
 
 class KotlinEvaluator(FunctionalEvaluator):
@@ -31,6 +33,15 @@ class KotlinEvaluator(FunctionalEvaluator):
     closed_bases = _CLOSED
     iteration = ("iterator", "hasNext", "next")
     references_call = True
+
+    def takes_whole_numbers(self, wanted: Values) -> bool:
+        return any(isinstance(value, Ext) and simple(value.name) in _SMALLER_OR_LARGER for value in wanted)
+
+    def library_result(self, callee: Ext, path: str, call: int) -> Values:
+        """A library's class is called to make an instance of it; there is no `new`."""
+        found = super().library_result(callee, path, call)
+        made = len(found) == 1 and isinstance(found[0], Ext) and found[0].name == f"{callee.name}()"
+        return (Ext(callee.name, callee.args),) if made and is_type_name(callee.name) else found
 
     def module_name(self, path: str) -> str:
         return self.table(path).facts.package

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ctxsearch.graph.facts import Definition, ParamKind
-from ctxsearch.graph.resolve.values import Ext, Inst, Value, Values, Var
+from ctxsearch.graph.resolve.values import Ext, Inst, Package, Value, Values, Var
 
 NO_MATCH = -1
 WEAK = 1  # possible, nothing known against it
@@ -55,6 +55,8 @@ def fit(argument: Value, parameter: Value, ancestors: Ancestors) -> int:
     if isinstance(argument, Var):
         return NO_MATCH if isinstance(parameter, Ext) and parameter.name in _VALUE_TYPES else WEAK
     if isinstance(parameter, Ext):
+        if isinstance(argument, Package):  # what nothing in the repository declares
+            return _fit_constant(argument.name, simple(parameter.name))
         if isinstance(argument, Ext):
             return _fit_external(argument, parameter)
         return _fit_own_to_external(argument, parameter, ancestors)
@@ -99,14 +101,21 @@ def _fit_external(argument: Ext, parameter: Ext) -> int:
                 return _fit_external(first, second) if simple(first.name) != simple(second.name) else EXACT
             return WEAK if type(first) is type(second) or isinstance(second, Var) else NO_MATCH
         return EXACT
-    if wanted in _OPEN or not is_type_name(argument.name):
+    if wanted in _OPEN:
         return WEAK
+    if not is_type_name(argument.name):
+        return _fit_constant(argument.name, wanted)
     if given == "[]" or wanted == "[]":
         return NO_MATCH
     plain_given, plain_wanted = _BOXES.get(given, given), _BOXES.get(wanted, wanted)
     if plain_given == plain_wanted:
         return RELATED
     return _fit_plain(plain_given, plain_wanted, given, wanted)
+
+
+def _fit_constant(name: str, wanted: str) -> int:
+    """TimeSpan.Zero, Color.RED: most constants of a type are of that type."""
+    return RELATED if simple(name.rpartition(".")[0].lstrip(">")) == wanted else WEAK
 
 
 def _fit_plain(plain_given: str, plain_wanted: str, given: str, wanted: str) -> int:

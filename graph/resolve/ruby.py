@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ctxsearch.graph.facts import Definition, Expr, Import, Op, ParamKind, Type
+from ctxsearch.graph.facts import MODULE_SCOPE, Definition, Expr, Import, Op, ParamKind, Type
 from ctxsearch.graph.model import CALLABLE_KINDS, NodeFlag, NodeKind
 from ctxsearch.graph.resolve.evaluate import Evaluator
 from ctxsearch.graph.resolve.ruby_names import CLASS_METHODS, COMMON_METHODS, CORE_CLASSES, KERNEL, OBJECT_METHODS
@@ -34,13 +34,13 @@ class RubyEvaluator(Evaluator):
         if expr.text == "const":
             return self.constant(path, expr.scope, expr.name)
         if expr.text == "call":
-            return self.own_method(path, expr.scope, expr.name)
+            return self.own_method(path, expr.scope, expr.name, expr.at)
         scope = expr.scope
         if scope < 0:
             return self.bound(path, scope, expr.name, expr.at) or UNKNOWN
         return self.in_function(path, scope, expr.name, expr.at) or UNKNOWN
 
-    def own_method(self, path: str, scope: int, name: str) -> Values:
+    def own_method(self, path: str, scope: int, name: str, at: int) -> Values:
         """A call without a receiver: a method of self, else one defined outside every class."""
         this = self._self(path, scope)
         found = self.member(this, name) if this is not None else UNKNOWN
@@ -48,7 +48,19 @@ class RubyEvaluator(Evaluator):
             return found
         if name in KERNEL:
             return (Ext(name),)
-        return self._top_level(path, name, near=bool(found)) or found
+        return self._in_block(path, name, at) or self._top_level(path, name, near=bool(found)) or found
+
+    def _in_block(self, path: str, name: str, at: int) -> Values:
+        """Of several methods that blocks of a file define under one name, as test groups do, the innermost around."""
+        table = self.table(path)
+        own = table.defs[MODULE_SCOPE].get(name, ()) if MODULE_SCOPE in table.defs else ()
+        if len(own) < 2:
+            return UNKNOWN
+        definitions = table.facts.definitions
+        around = [index for index in own if definitions[index].start <= at < definitions[index].block]
+        if not around:
+            return UNKNOWN
+        return (Func(path, min(around, key=lambda index: (definitions[index].block, -index))),)
 
     def _top_level(self, path: str, name: str, *, near: bool) -> Values:
         """A method defined outside every class: this file's, else the only one that this file can see."""
@@ -61,8 +73,11 @@ class RubyEvaluator(Evaluator):
             if self.table(place).facts.definitions[index].kind is NodeKind.FUNCTION
         ]
         own = [item for item in found if item[0] == path]
+        free = [item for item in own if self.definition(*item).block < 0]
+        if len(own) > 1 and not free:
+            return UNKNOWN  # each belongs to a block of its own, and the call stands in none of them
         if own or near:
-            return tuple(Func(*item) for item in own[-1:])
+            return tuple(Func(*item) for item in (free or own)[-1:])
         seen = [item for item in found if self.definition(*item).block < 0]  # in a block: a test group's own
         required = self._required(path) if any(self._is_test(place) for place, _ in seen) or len(seen) > 1 else set()
         seen = [item for item in seen if item[0] in required] or [item for item in seen if not self._is_test(item[0])]

@@ -98,6 +98,9 @@ class FunctionRules(TypeRules):
         fitting = [item for item in candidates if self.accepts(self.definition(*item), path, call)]
         if not fitting:
             return None
+        if call.op is Op.CALL and call.type is not None and call.type.args:
+            count = len(call.type.args)  # type arguments written at the call
+            fitting = [item for item in fitting if len(self.definition(*item).type_params) == count] or fitting
         if len(fitting) == 1 and not strict:
             return fitting[0]
         best, best_score = None, NO_MATCH
@@ -148,6 +151,8 @@ class FunctionRules(TypeRules):
         given = self.value(path, arg)
         if not given:
             return WEAK
+        if expr.op is Op.LITERAL and expr.name == "int" and self.takes_whole_numbers(wanted):
+            return WEAK + 1
         score = max(fit(value, target, self._ancestors) for value in given[:3] for target in self.widened(wanted)[:3])
         if score == NO_MATCH and param.kind is ParamKind.VARIADIC:
             element = self._each(wanted, self.element)
@@ -156,6 +161,10 @@ class FunctionRules(TypeRules):
                 default=WEAK,
             )
         return score
+
+    def takes_whole_numbers(self, wanted: Values) -> bool:  # noqa: ARG002
+        """Whether a parameter of another number type takes an integer as it is written."""
+        return False
 
     def widened(self, wanted: Values) -> Values:
         """A bounded type parameter takes what its bound takes."""
