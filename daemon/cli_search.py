@@ -50,7 +50,7 @@ def search_options(command: Any) -> Any:
     epilog="Examples:  ctxsearch 'retry with backoff'   |   ctxsearch search parse_config --mode keyword -k 5   |   "
     "ctxsearch 'http client' --callers 2 --scope path:src/ lang:python kind:function   |   ctxsearch foo --json"
 )
-@click.argument("words", nargs=-1, required=True, metavar="QUERY")
+@click.argument("words", nargs=-1, required=True, metavar="QUERY [PATH]")
 @search_options
 @click.option("--mode", type=click.Choice(_MODES), default="hybrid", help="Which signals run.")
 @click.option("--content", type=click.Choice(("none", "snippet", "full")), default="snippet", help="Text shown.")
@@ -62,11 +62,12 @@ def search_options(command: Any) -> Any:
 @click.option("--open", "open_best", is_flag=True, help="Open the best result in $EDITOR.")
 @click.pass_context
 def search(ctx: click.Context, /, words: tuple[str, ...], as_json: bool, open_best: bool, **options: Any) -> None:
-    """Search the code around the current directory.
+    """Search the code around the current directory, or in PATH.
 
-    QUERY is natural language, an identifier or a piece of code.
+    QUERY is natural language, an identifier or a piece of code. PATH is a directory spelled as one: `.`, `./src`,
+    `/srv/project`.
     """
-    session = open_session(ctx)
+    session, words = _standing(ctx, words)
     request = search_request(words, options)
     settle_scope(session, request, options["everywhere"], options["yes"])
     response = session.search(request)
@@ -77,6 +78,16 @@ def search(ctx: click.Context, /, words: tuple[str, ...], as_json: bool, open_be
     if open_best and response.results:
         open_in_editor(session, response.results[0].node)
     ctx.exit(FOUND if response.results else NOTHING)
+
+
+def _standing(ctx: click.Context, words: tuple[str, ...]) -> tuple[Session, tuple[str, ...]]:
+    """The session and the query's words; a directory at their end is where to search, as with grep."""
+    session = open_session(ctx)
+    *query, last = words
+    if query and (last in (".", "..") or "/" in last) and (named := Path(last)).is_dir():
+        session.cwd = named.resolve()
+        return session, tuple(query)
+    return session, words
 
 
 def search_request(words: Sequence[str], options: dict[str, Any]) -> search_pb2.ContextSearchRequest:
@@ -156,7 +167,10 @@ def _set_expansion(request: search_pb2.ContextSearchRequest, options: dict[str, 
 
 
 def settle_scope(session: Session, request: Any, everywhere: bool, yes: bool) -> None:
-    """Without a repository in the scope, the one around the current directory is meant; a new one is added."""
+    """Without a repository in the scope, the one around the session's directory is meant; a new one is added.
+
+    A directory that was named narrows the search to what is below it; standing somewhere does not.
+    """
     if everywhere or request.scope.include.repositories:
         return
     entries = session.repositories()
@@ -164,6 +178,9 @@ def settle_scope(session: Session, request: Any, everywhere: bool, yes: bool) ->
     if here is None:
         return
     request.scope.include.repositories.append(here.name)
+    if session.cwd != Path.cwd():
+        below = session.cwd.relative_to(here.root).as_posix()
+        request.scope.include.paths.extend([below] if below != "." else [])
     known = {entry.repository.name: entry.progress for entry in entries}
     if here.name not in known or known[here.name].generation == 0:
         wait_for_index(session, here.name)
@@ -182,12 +199,12 @@ def open_in_editor(session: Session, node: node_pb2.Node) -> None:
 
 
 @click.command(epilog="Example:  ctxsearch compare 'parse configuration file' -k 5")
-@click.argument("words", nargs=-1, required=True, metavar="QUERY")
+@click.argument("words", nargs=-1, required=True, metavar="QUERY [PATH]")
 @search_options
 @click.pass_context
 def compare(ctx: click.Context, /, words: tuple[str, ...], **options: Any) -> None:
     """The same query in every mode, side by side: results, mean score, time, overlap with hybrid."""
-    session = open_session(ctx)
+    session, words = _standing(ctx, words)
     request = search_request(words, options | {"content": "none"})
     settle_scope(session, request, options["everywhere"], options["yes"])
     answers = {mode: _answer_in_mode(session, request, mode) for mode in _MODES}
@@ -242,7 +259,7 @@ def _cell(answer: search_pb2.ContextSearchResponse | None, row: int) -> str:
 
 
 @click.command(epilog="Example:  ctxsearch bench 'parse configuration file' -n 200")
-@click.argument("words", nargs=-1, required=True, metavar="QUERY")
+@click.argument("words", nargs=-1, required=True, metavar="QUERY [PATH]")
 @search_options
 @click.option("-n", "--rounds", type=click.IntRange(1, 100_000), default=100, help="How often to ask.")
 @click.option("--mode", type=click.Choice(_MODES), default="hybrid", help="Which signals run.")
@@ -251,7 +268,7 @@ def bench(ctx: click.Context, /, words: tuple[str, ...], rounds: int, **options:
     """Time a query against the running daemon: whole round trips over the socket."""
     import time
 
-    session = open_session(ctx)
+    session, words = _standing(ctx, words)
     request = search_request(words, options)
     settle_scope(session, request, options["everywhere"], options["yes"])
     session.search(request)

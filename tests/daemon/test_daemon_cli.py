@@ -182,6 +182,14 @@ def test_graph_verbs(served: Served) -> None:
     assert json.loads(cli(*run, "callers", "apply_discount", "--json").stdout)["reached"]
 
 
+def test_a_directory_after_the_query_is_where_to_search(served: Served, tmp_path: Path) -> None:
+    whole = cli(served.settings, tmp_path, "search", "apply_discount", str(served.root), "--json")
+    paths = {result["node"]["path"] for result in json.loads(whole.stdout)["results"]}
+    assert {"shop/pricing.py", "tests/test_pricing.py"} <= paths
+    below = cli(served.settings, served.root, "search", "apply_discount", "./tests", "--json")
+    assert {result["node"]["path"] for result in json.loads(below.stdout)["results"]} == {"tests/test_pricing.py"}
+
+
 def test_repository_and_daemon_verbs(served: Served) -> None:
     run = served.settings, served.root
     assert "shop: idle" in cli(*run, "list").stdout
