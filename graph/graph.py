@@ -192,7 +192,10 @@ class CodeGraph:
     def node(self, node: NodeId) -> CodeNode | None:
         """The node of an id."""
         position = self._index.get(node)
-        return None if position is None else self._at(position)
+        if position is None:
+            return None
+        found: CodeNode = self._graph[position]
+        return found
 
     def nodes(self) -> Iterator[CodeNode]:
         """Every node, in no particular order."""

@@ -17,7 +17,6 @@ from ctxsearch.search.ranking import RRF_CONSTANT, Fused, RankedList
 from ctxsearch.search.steps import EXACT_SCORE
 
 TEXT_SIGNALS: Final = frozenset({Signal.BM25, Signal.SEMANTIC})
-_TEXT_ORDER: Final = tuple(signal for signal in Signal if signal in TEXT_SIGNALS)  # in which votes are added
 NEXT_NODE: Final = 0.8  # what the next node of a file keeps: about fifteen places
 
 Key = TypeVar("Key", bound=Hashable)
@@ -67,7 +66,8 @@ def _shared(
     members: dict[Hashable, list[tuple[float, Fused[Key]]]] = {}
     for one in fused.values():
         votes = one.votes
-        own = sum([votes[signal].contribution for signal in _TEXT_ORDER if signal in votes])
+        words, meaning = votes.get(Signal.BM25), votes.get(Signal.SEMANTIC)
+        own = (words.contribution if words else 0.0) + (meaning.contribution if meaning else 0.0)
         file = file_of(one.key)
         if file is None or not own:
             yield one

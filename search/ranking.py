@@ -44,14 +44,6 @@ class RankedList(Generic[Key]):
     signal: Signal
     hits: Sequence[tuple[Key, float]]  # key, raw score
 
-    def ranks(self) -> dict[Key, tuple[int, float]]:
-        """Best 1-based rank and its raw score per key."""
-        found: dict[Key, tuple[int, float]] = {}
-        for rank, (key, raw) in enumerate(self.hits, start=1):
-            if key not in found:
-                found[key] = (rank, raw)
-        return found
-
 
 def rank_score(rank: int) -> float:
     """61/(60+rank): 1 for rank 1; 0 for rank 0, which means absent."""
@@ -64,19 +56,18 @@ def fuse(lists: Iterable[RankedList[Key]], weights: Mapping[Signal, float]) -> d
 
     `score = sum of weight/(60+rank) / (sum of weights / 61)`: 1 for a node that is first in every list.
     """
-    by_signal = {ranked.signal: ranked.ranks() for ranked in lists}
+    by_signal = {ranked.signal: ranked for ranked in lists}
     signals = [signal for signal in Signal if weights.get(signal, 0.0) > 0 and signal in by_signal]
     total = math.fsum(weights[signal] for signal in signals)
     votes: dict[Key, dict[Signal, Vote]] = {}
     for signal in signals:
         share = weights[signal] / total * (RRF_CONSTANT + 1)
-        for key, (rank, raw) in by_signal[signal].items():
-            vote = Vote(rank, raw, share / (RRF_CONSTANT + rank))
+        for rank, (key, raw) in enumerate(by_signal[signal].hits, start=1):
             cast = votes.get(key)
             if cast is None:
-                votes[key] = {signal: vote}
-            else:
-                cast[signal] = vote
+                votes[key] = {signal: Vote(rank, raw, share / (RRF_CONSTANT + rank))}
+            elif signal not in cast:  # of an id twice the first counts
+                cast[signal] = Vote(rank, raw, share / (RRF_CONSTANT + rank))
     return {key: Fused(key, _sum(cast), cast) for key, cast in votes.items()}
 
 

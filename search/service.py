@@ -80,8 +80,8 @@ class _Run:
     dropped_by_scope: int = 0
     dropped_by_floor: int = 0
     unknown: list[_Key] = field(default_factory=list)
-    nodes: dict[_Key, CodeNode] = field(default_factory=dict)  # looked up once
-    files: dict[_Key, tuple[int, str] | None] = field(default_factory=dict)  # likewise
+    nodes: dict[_Key, CodeNode] = field(default_factory=dict)  # of the candidates, each looked up once
+    files: dict[_Key, tuple[int, str] | None] = field(default_factory=dict)  # that they stand in
     milliseconds: dict[str, float] = field(default_factory=dict)
 
     @contextmanager
@@ -93,21 +93,15 @@ class _Run:
         finally:
             self.milliseconds[stage] = (time.perf_counter() - started) * 1e3
 
-    def node(self, key: _Key) -> CodeNode | None:
-        """The candidate's node, None when its graph does not know it."""
-        node = self.nodes.get(key)
-        if node is None:
-            node = self.corpora[key.corpus].nodes.node(key.id)
-            if node is not None:
-                self.nodes[key] = node
-        return node
-
-    def file_of(self, key: _Key) -> tuple[int, str] | None:
-        """The file that the candidate stands in; None when it is in none, or unknown."""
-        if key not in self.files:
-            node = self.node(key)
-            self.files[key] = (key.corpus, node.path) if node is not None and node.path else None
-        return self.files[key]
+    def look_up(self, keys: Iterable[_Key]) -> None:
+        """Find the nodes of candidates; what their graph does not know stays out of `nodes`."""
+        nodes, files = self.nodes, self.files
+        for key in keys:
+            if key not in files:
+                node = self.corpora[key.corpus].nodes.node(key.id)
+                if node is not None:
+                    nodes[key] = node
+                files[key] = (key.corpus, node.path) if node is not None and node.path else None
 
     def fact(self, key: _Key) -> FreshnessFact:
         """The candidate's freshness."""
@@ -340,7 +334,7 @@ class ContextSearchService:
     def _seeds(self, run: _Run) -> list[_Key]:
         """The top of the fused text signals that the graph knows, before any penalty."""
         fused = self._fused(run)
-        known = [one for one in fused.values() if run.node(one.key) is not None]
+        known = [one for key, one in fused.items() if key in run.nodes]
         return [one.fused.key for one in order(known, None, self._placing(run), 0.0, SEEDS)]
 
     def _acceptance(self, run: _Run, number: int) -> Callable[[CodeNode], bool]:
@@ -363,10 +357,11 @@ class ContextSearchService:
         """The signals' votes, added per node and, where the policy says so, per file."""
         weights = run.query.signal_weights()
         fused = fuse(run.lists.values(), weights)
+        run.look_up(fused)
         if not self._policy.file_coherence:
             return fused
 
-        return cohere(fused, run.lists.values(), weights, run.file_of)
+        return cohere(fused, run.lists.values(), weights, run.files.__getitem__)
 
     def _check_answerable(self, run: _Run) -> None:
         if run.lists or not run.reports:
@@ -378,9 +373,10 @@ class ContextSearchService:
         """Known to the graph, in scope, not below the floor: checked once more, whatever the indexes did."""
         accepts = [self._acceptance(run, number) for number in range(len(run.corpora))]
         everything = all(selection.is_everything for selection in run.selections)
+        nodes = run.nodes
         kept = []
         for candidate in candidates:
-            node = run.node(candidate.key)
+            node = nodes.get(candidate.key)
             if node is None:
                 run.unknown.append(candidate.key)
             elif everything or accepts[candidate.key.corpus](node):
@@ -394,7 +390,7 @@ class ContextSearchService:
         return lambda key: facts[key.corpus](key.id).penalty
 
     def _placing(self, run: _Run) -> Callable[[_Key], Placed]:
-        nodes = run.nodes  # _accepted and _seeds have looked up every candidate
+        nodes = run.nodes
 
         def place(key: _Key) -> Placed:
             node = nodes[key]
@@ -414,11 +410,9 @@ class ContextSearchService:
 
     def _result(self, run: _Run, one: Ranked[_Key], content: ResultContent, on_disk: OnDisk) -> SearchResult:
         key = one.fused.key
-        node = run.node(key)
-        assert node is not None
         return SearchResult(
             repository=run.corpora[key.corpus].repository,
-            node=node,
+            node=run.nodes[key],
             score=one.score,
             votes=one.fused.votes,
             freshness=run.fact(key),
@@ -433,7 +427,7 @@ class ContextSearchService:
         texts = [NodeContent("", OnDisk.UNCHECKED)] * len(ranked)
         for number, corpus in enumerate(run.corpora):
             places = [index for index, one in enumerate(ranked) if one.fused.key.corpus == number]
-            nodes = [node for index in places if (node := run.node(ranked[index].fused.key)) is not None]
+            nodes = [run.nodes[ranked[index].fused.key] for index in places]
             if not nodes:
                 continue
             try:
@@ -451,10 +445,9 @@ class ContextSearchService:
             return [ResultContent()] * len(ranked)
         snippets = Snippets(query.text, self._similarity(run))
         cut = snippets.full if query.content is Content.FULL else snippets.snippet
-        contents = []
-        for one, text in zip(ranked, texts, strict=True):
-            node = run.node(one.fused.key)
-            contents.append(cut(text.body, node.start_line if node is not None else 1))
+        contents = [
+            cut(text.body, run.nodes[one.fused.key].start_line) for one, text in zip(ranked, texts, strict=True)
+        ]
         return contents if query.max_tokens is None else within_budget(contents, query.max_tokens)
 
     def _similarity(self, run: _Run) -> Callable[[list[str]], list[float]] | None:

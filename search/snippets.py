@@ -152,6 +152,8 @@ def _best_window(matches: list[_Match], line_count: int) -> int:
 
     The window moves down the matches, which are in order; what words a window has is one integer, a bit for each.
     """
+    if line_count <= SNIPPET_LINES:
+        return 0
     frequency = Counter(match.word for match in matches)
     bits = {word: 1 << number for number, word in enumerate(frequency)}
     weight_of: dict[int, float] = {}
