@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ctxsearch.graph.facts import MODULE_SCOPE, Definition, Expr, Import, Op, ParamKind, Type
 from ctxsearch.graph.model import CALLABLE_KINDS, NodeFlag, NodeKind, Rule
-from ctxsearch.graph.resolve.evaluate import Evaluator
+from ctxsearch.graph.resolve.rust_closures import FLATTENING, RustClosures
 from ctxsearch.graph.resolve.tables import CLASS_LIKE
 from ctxsearch.graph.resolve.values import (
     EXTERNAL,
@@ -227,7 +227,7 @@ STD_METHODS = frozenset(
 )
 
 
-class RustEvaluator(Evaluator):
+class RustEvaluator(RustClosures):
     """Rust's rules. An inline module is a Package named "path\\0definition index"."""
 
     language = "rust"
@@ -556,6 +556,9 @@ class RustEvaluator(Evaluator):
                 return callee.args[0] or EXTERNAL
             if name in SAME and callee.args:
                 return (Ext(callee.name.rpartition(".")[0], callee.args),)
+            if (name == "map" or name in FLATTENING) and callee.args:
+                container = Ext(callee.name.rpartition(".")[0], callee.args)
+                return self.mapped(container, name, path, self.table(path).facts.exprs[index]) or EXTERNAL
             if callee.name in (
                 "Some",
                 "Ok",

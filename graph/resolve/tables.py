@@ -16,6 +16,7 @@ class FileTable:
 
     __slots__ = (
         "_by_stable_name",
+        "_function_calls",
         "_given_names",
         "_ids",
         "_member_names",
@@ -75,6 +76,7 @@ class FileTable:
         self.param_uses: dict[int, frozenset[int]] | None = None
         self.top_keys: list[int] | None = None  # kept here for the evaluator: the key of each definition's top name
         self._by_stable_name: dict[str, int] | None = None
+        self._function_calls: dict[int, int] | None = None
         self._ids: dict[int, NodeId] = {}
         self._member_names: dict[int, frozenset[str]] = {}
         self._given_names: frozenset[str] | None = None
@@ -156,6 +158,20 @@ class FileTable:
         if self._by_stable_name is None:
             self._by_stable_name = {self.stable_name(index): index for index in range(len(self.ordinals))}
         return self._by_stable_name.get(stable_name, -1)
+
+    @property
+    def function_calls(self) -> dict[int, int]:
+        """The call that each function literal is an argument of."""
+        if self._function_calls is None:
+            exprs = self.facts.exprs
+            self._function_calls = {
+                exprs[arg].base: index
+                for index, expr in enumerate(exprs)
+                if expr.op is Op.CALL
+                for arg in expr.args
+                if exprs[arg].op is Op.FUNCTION
+            }
+        return self._function_calls
 
     def used_params(self, index: int) -> frozenset[int]:
         """Positions of the parameters that a function (or a closure in it) calls, looks into, stores or passes on."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+import msgspec
 from tree_sitter import Node
 
 from ctxsearch.graph.facts import Import, Op, Param, ParamKind, Type
@@ -26,6 +27,7 @@ _LITERALS = {
 _TRANSPARENT = frozenset({"parenthesized_expression", "reference_expression", "unary_expression", "unsafe_block"})
 _STRIPPED = frozenset({"reference_type", "pointer_type", "dynamic_type", "abstract_type", "bounded_type"})
 _MARGIN = re.compile(r"^[ \t]*\*? ?", re.MULTILINE)
+_TEMPLATES = frozenset({"quote", "quote_spanned", "parse_quote", "parse_quote_spanned", "stringify"})  # code as data
 MAX_TOKENS = 400  # tokens of one macro invocation that are looked at
 
 
@@ -315,7 +317,10 @@ class RustExtractor(Extractor):
         declared = node.child_by_field_name("type")
         value = self.expr(node.child_by_field_name("value"))
         if pattern is not None:
+            first = len(self.assigns)
             self._bind(pattern, value, self._until(node), self._type(declared) if declared is not None else None)
+            for assign in self.assigns[first:]:  # the names are there after the statement: let x = x.next()
+                self.exprs[assign.target] = msgspec.structs.replace(self.exprs[assign.target], at=node.end_byte)
 
     def on_letif(self, node: Node) -> None:
         pattern, value = node.child_by_field_name("pattern"), node.child_by_field_name("value")
@@ -470,7 +475,7 @@ class RustExtractor(Extractor):
         name = node.child_by_field_name("macro")
         spelled = self.text(name).rsplit("::", 1)[-1] if name is not None else ""
         tokens = next((child for child in node.children if child.type == "token_tree"), None)
-        if tokens is not None:
+        if tokens is not None and spelled not in _TEMPLATES:
             self._token_calls(tokens)
         return self.add(node, Op.CALL, "!", base=self.add(node, Op.NAME, f"{spelled}!"))
 
