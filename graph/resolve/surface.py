@@ -4,12 +4,18 @@ The surface of a symbol is everything evaluation reads once it has reached that 
 (signatures, types, bases, decorators), the values that they return, the fields and members assigned, and, closed
 over local names, whatever those values are made of. Calls in a body that feed none of these are not part of it, so
 that most edits of a function body change no surface.
+
+Expressions stand in it by digest: a variable that is assigned again and again from itself makes a graph of values in
+which everything is shared, and comparing two such graphs node by node would take forever.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections import defaultdict
 from typing import Any
+
+import msgspec
 
 from ctxsearch.graph.facts import FileFacts, Op
 from ctxsearch.graph.resolve.tables import CLASS_LIKE, FileTable
@@ -39,7 +45,7 @@ class _Surface:
         self.table = table
         self.facts = table.facts
         self.parts: dict[str, list[Any]] = defaultdict(list)
-        self._exprs: dict[int, Any] = {}
+        self._exprs: dict[int, bytes] = {}
 
     def collect(self) -> dict[str, Any]:
         facts, table = self.facts, self.table
@@ -120,14 +126,14 @@ class _Surface:
             assign.conditional,
         )
 
-    def _expr(self, index: int) -> Any:
-        """An expression as a nested value, local names followed to their assignments."""
+    def _expr(self, index: int) -> bytes | None:
+        """The digest of an expression, local names followed to their assignments."""
         if index < 0:
             return None
         known = self._exprs.get(index)
         if known is not None:
             return known
-        self._exprs[index] = ("...",)  # a cycle refers to itself
+        self._exprs[index] = b"..."  # a cycle refers to itself
         item = self.facts.exprs[index]
         if item.op in (Op.FUNCTION, Op.CLASS):
             base: Any = self.table.stable_name(item.base)
@@ -144,8 +150,8 @@ class _Surface:
             item.type,
             self._local(item.scope, item.name, item.at) if item.op is Op.NAME else (),
         )
-        self._exprs[index] = value
-        return value
+        digest = self._exprs[index] = hashlib.blake2b(_encoder.encode(value), digest_size=16).digest()
+        return digest
 
     def _local(self, scope: int, name: str, at: int) -> Any:
         """The assignments of a local variable, from the innermost function scope that has it, and which reach `at`."""
@@ -177,4 +183,5 @@ def _covers(facts: FileFacts, assign: int, at: int) -> tuple[bool, bool]:
     return item.until < 0 or at < item.until, at < item.block
 
 
+_encoder = msgspec.msgpack.Encoder()
 _SCOPED = frozenset({Op.NAME, Op.THIS, Op.SUPER, Op.RECEIVER_CLASS})
