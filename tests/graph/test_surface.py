@@ -7,7 +7,7 @@ from typing import Any
 from ctxsearch.graph.resolve.surface import surface
 from ctxsearch.indexer.parse import parse
 
-ROUNDS = 60  # every one doubles the paths through the values
+ROUNDS = 20  # every one doubles the paths through the values
 SOURCE = "\n".join(
     ["def spin(a, b):", *("    a, b = step(a, b), step(b, a)" for _ in range(ROUNDS)), "    return a or b", ""]
 )
