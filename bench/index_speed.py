@@ -10,8 +10,10 @@ facts, graph and catalog. ROOT is copied nowhere and changed never: the edits ar
 from __future__ import annotations
 
 import argparse
+import contextlib
 import multiprocessing
 import os
+import resource
 import shutil
 import statistics
 import sys
@@ -62,6 +64,17 @@ class PeakMemory:
             self.total = max(self.total, total)
 
 
+def cpu_seconds() -> float:
+    """Of this process and its children, ended or not: what the work costs, however busy the machine is."""
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    total = time.process_time() + ended.ru_utime + ended.ru_stime
+    for child in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.Error):
+            times = child.cpu_times()
+            total += times.user + times.system
+    return total
+
+
 def parse_plainly(job: tuple[str, list[str]]) -> int:
     """What any indexer has to do at least: read and parse. The number of files that have a grammar."""
     root, paths = job
@@ -75,14 +88,14 @@ def parse_plainly(job: tuple[str, list[str]]) -> int:
     return parsed
 
 
-def plain_seconds(root: Path, paths: list[str], workers: int) -> tuple[float, int]:
-    """Plain tree-sitter over the same files in the same number of processes."""
+def plain_seconds(root: Path, paths: list[str], workers: int) -> tuple[float, float, int]:
+    """Plain tree-sitter over the same files in the same number of processes: elapsed, of processors, files."""
     batches = [(str(root), paths[start : start + 50]) for start in range(0, len(paths), 50)]
     with multiprocessing.get_context("spawn").Pool(workers) as pool:
         pool.map(parse_plainly, [(str(root), [])] * workers)  # processes are started before the clock is
-        began = time.perf_counter()
+        began, spent = time.perf_counter(), cpu_seconds()
         parsed = sum(pool.map(parse_plainly, batches, chunksize=1))
-        return time.perf_counter() - began, parsed
+        return time.perf_counter() - began, cpu_seconds() - spent, parsed
 
 
 def edit_seconds(indexer: RepositoryIndexer, root: Path, paths: list[str], edits: int) -> list[float]:
@@ -132,18 +145,19 @@ def main() -> None:
 def measure(root: Path, catalog_path: Path, workers: int, edits: int) -> None:
     git = Git.open(root)
     listed = [entry.path for entry in list_files(root, Limits(), git).files]
-    plain, parsed = plain_seconds(root, listed, workers)
+    plain, plain_cpu, parsed = plain_seconds(root, listed, workers)
     with Catalog.open(catalog_path) as catalog, PeakMemory() as memory:
         with RepositoryIndexer(root, catalog, workers=workers, git=git) as indexer:
-            began = time.perf_counter()
+            began, spent = time.perf_counter(), cpu_seconds()
             report = indexer.refresh()
-            seconds = time.perf_counter() - began
+            seconds, cpu = time.perf_counter() - began, cpu_seconds() - spent
             show(report, seconds)
-            print(f"total      {seconds:9.1f} s")
-            print(f"plain      {plain:9.1f} s for parsing {parsed} files; ratio {seconds / plain:.2f}")
+            print(f"total      {seconds:9.1f} s, {cpu:.1f} s of processors")
+            print(f"plain      {plain:9.1f} s, {plain_cpu:.1f} s of processors for parsing {parsed} files")
+            print(f"ratio      {seconds / plain:9.2f}, {cpu / plain_cpu:.2f} of processors", flush=True)
             began = time.perf_counter()
             indexer.refresh()
-            print(f"nothing new{time.perf_counter() - began:9.2f} s")
+            print(f"nothing new{time.perf_counter() - began:9.2f} s", flush=True)
             python = [path for path in listed if path.endswith(".py")]
             if python and edits:
                 taken = edit_seconds(indexer, root, python, edits)

@@ -314,11 +314,14 @@ class RepositoryIndexer:
         watch.phase("resolve")
         if self._workers > 1 and len(outcome.facts) >= _PARALLEL_FILES and not resolver.knows_files():
             self._resolver = None  # what the processes find out is read from the catalog when it is needed
-            return PooledResolution(self.root.name, outcome.facts, self._workers, outlines=outlines)
+            self._pool.close()  # memory for the others
+            resolution = PooledResolution(self.root.name, outcome.facts, self._workers, outlines=outlines)
+            outcome.facts = dict.fromkeys(outcome.facts, b"")  # they have a copy
+            return resolution
         with self._catalog.read() as self._committed:
-            resolution = OwnResolution(resolver, outcome.facts, (*plan.removed, *outcome.removed))
+            own = OwnResolution(resolver, outcome.facts, (*plan.removed, *outcome.removed))
         self._committed = None
-        return resolution
+        return own
 
     def _write_graph(
         self, writer: Writer, resolution: Resolution, memory: _Memory, outcome: _Outcome, watch: _Stopwatch

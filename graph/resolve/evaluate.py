@@ -39,6 +39,7 @@ MAX_BASES = 64  # parents of one class: interfaces and mixins can be many
 MAX_STEPS = 20_000  # evaluations for one call site: a safety net against pathological code
 MAX_HOLDERS = 20  # parameters that one function is followed through
 MAX_DISPATCH = 20  # a method with more overrides than this says nothing about one call
+MAX_REMEMBERED = 150_000  # evaluations in other files; some hundred bytes each
 _FREE = 1 << 30
 
 _Key = tuple[object, ...]
@@ -86,6 +87,8 @@ class Evaluator:
         self.home = path
         self._home_memo = {}
         self._home_table = self.world.table(path)
+        if len(self._memo) > MAX_REMEMBERED:
+            self._memo.clear()
 
     def forget(self) -> None:
         """Facts changed: nothing remembered is valid."""

@@ -36,6 +36,7 @@ class Portion:
         self._fetch = fetch
         self._resolver = Resolver(fetch=fetch)
         self._calls: dict[str, Calls] = {}
+        self._strings: dict[str, str] = {}
 
     def entries(self) -> list[tuple[str, Entry]]:
         """What the files of this portion offer."""
@@ -60,7 +61,11 @@ class Portion:
     def learn(self, flows: Iterable[tuple[str, Flows]]) -> None:
         """What the files of the other portions pass on."""
         for path, own in flows:
-            self._resolver.world.note(path, own)
+            self._resolver.world.note(path, {self._one(key): self._one(values) for key, values in own.items()})
+
+    def _one(self, strings: tuple[str, ...]) -> tuple[str, ...]:
+        """The same strings, kept once: many files pass the same things to the same functions."""
+        return tuple(self._strings.setdefault(string, string) for string in strings)
 
     def second_phase(self) -> Iterator[ResolvedFile]:
         """Every file's whole graph."""

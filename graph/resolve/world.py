@@ -33,7 +33,8 @@ Fetch = Callable[[str], bytes]  # encoded facts of a file
 Place = tuple[str, int]  # path, definition index
 
 # Encoded facts whose tables stay decoded; decoded they take some twelve times as much (bench/index_speed.py).
-MAX_DECODED_BYTES = 24 << 20
+MAX_DECODED_BYTES = 12 << 20
+MAX_KEY_IDS = 200_000  # keys whose numbers are remembered; computing one again takes a microsecond
 
 FAMILIES = {"typescript": "javascript", "tsx": "javascript", "cpp": "c"} | dict.fromkeys(
     ("gomod", "json", "toml"), "manifest"
@@ -98,6 +99,8 @@ class World:
     def key_id(self, key: Key) -> int:
         known = self._key_ids.get(key)
         if known is None:
+            if len(self._key_ids) >= MAX_KEY_IDS:
+                self._key_ids.clear()
             known = self._key_ids[key] = key_id(key)
         return known
 
