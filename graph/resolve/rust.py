@@ -5,6 +5,7 @@ from __future__ import annotations
 from ctxsearch.graph.facts import MODULE_SCOPE, Definition, Expr, Import, Op, ParamKind, Type
 from ctxsearch.graph.model import CALLABLE_KINDS, NodeFlag, NodeKind, Rule
 from ctxsearch.graph.resolve.rust_closures import FLATTENING, RustClosures
+from ctxsearch.graph.resolve.rust_library import STD_METHODS
 from ctxsearch.graph.resolve.tables import CLASS_LIKE
 from ctxsearch.graph.resolve.values import (
     EXTERNAL,
@@ -131,98 +132,6 @@ PRIMITIVES = frozenset(
         "std",
         "core",
         "alloc",
-    ]
-)
-STD_METHODS = frozenset(
-    [
-        "new",
-        "default",
-        "clone",
-        "into",
-        "from",
-        "iter",
-        "next",
-        "len",
-        "push",
-        "pop",
-        "insert",
-        "get",
-        "get_mut",
-        "remove",
-        "contains",
-        "unwrap",
-        "expect",
-        "map",
-        "and_then",
-        "ok",
-        "err",
-        "is_some",
-        "is_none",
-        "is_ok",
-        "is_err",
-        "as_ref",
-        "as_mut",
-        "as_str",
-        "to_string",
-        "to_owned",
-        "fmt",
-        "eq",
-        "cmp",
-        "partial_cmp",
-        "hash",
-        "drop",
-        "deref",
-        "deref_mut",
-        "borrow",
-        "borrow_mut",
-        "index",
-        "add",
-        "sub",
-        "mul",
-        "div",
-        "neg",
-        "not",
-        "write",
-        "read",
-        "flush",
-        "send",
-        "recv",
-        "lock",
-        "try_lock",
-        "poll",
-        "wake",
-        "join",
-        "spawn",
-        "collect",
-        "filter",
-        "fold",
-        "extend",
-        "split",
-        "trim",
-        "parse",
-        "chars",
-        "bytes",
-        "lines",
-        "is_empty",
-        "clear",
-        "take",
-        "replace",
-        "set",
-        "min",
-        "max",
-        "abs",
-        "first",
-        "last",
-        "sort",
-        "iter_mut",
-        "into_iter",
-        "start",
-        "end",
-        "stop",
-        "run",
-        "close",
-        "open",
-        "build",
     ]
 )
 
@@ -637,6 +546,8 @@ class RustEvaluator(RustClosures):
         callee = self.table(path).facts.exprs[expr.base] if expr.op is Op.CALL and expr.base >= 0 else None
         if callee is None or callee.op is not Op.MEMBER or callee.name in STD_METHODS or len(callee.name) < 4:
             return []
+        if not self._has_receiver(path, callee):
+            return []
         found = [
             place
             for place in self.world.named("rust", callee.name)
@@ -646,6 +557,17 @@ class RustEvaluator(RustClosures):
         if only is None or self.table(only[0]).facts.definitions[only[1]].kind is not NodeKind.METHOD:
             return []
         return [only] if _crate_directory(only[0]) == _crate_directory(path) else []
+
+    def _has_receiver(self, path: str, callee: Expr) -> bool:
+        """A method of a value, rather than a function at the end of a path that leads outside."""
+        table = self.table(path)
+        root = table.root_name(callee.base)
+        scope = callee.scope
+        while root and root != "self" and scope >= 0:
+            if self.in_function(path, scope, root, -1) is not None:
+                return True
+            scope = table.facts.definitions[scope].parent
+        return root in ("", "self")
 
     def rule(self, path: str, expr: Expr, values: Values) -> Rule:
         if expr.op is Op.CALL and expr.base >= 0:
