@@ -5,12 +5,12 @@ from __future__ import annotations
 import functools
 import math
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Final
-
-import msgspec
+from itertools import accumulate, repeat
+from typing import Final, NamedTuple
 
 from ctxsearch.search.identifiers import words
 from ctxsearch.search.results import NO_CONTENT, Highlight, ResultContent
@@ -36,11 +36,13 @@ def count_tokens(text: str) -> int:
     return sum(1 for _ in _TOKEN.finditer(text))
 
 
-class _Match(msgspec.Struct, frozen=True, gc=False):
-    line: int  # 0-based, in the body
-    start: int  # column
-    end: int
-    word: str
+class _Matches(NamedTuple):
+    """Where the query's words stand in a text, in order. Columns: most matches are only counted."""
+
+    starts: tuple[int, ...] = ()  # offsets in the text
+    ends: tuple[int, ...] = ()
+    words: tuple[int, ...] = ()  # which of the query's words, by number
+    lines: tuple[int, ...] = ()  # 0-based
 
 
 class Snippets:
@@ -55,26 +57,16 @@ class Snippets:
         """The best lines of a body that starts at `first_line` of its file."""
         text = body[:_MAX_CHARS]
         lines = text.split("\n")
-        matches = self._matches(text)
-        start = _best_window(matches, len(lines)) if matches else self._most_similar(lines)
-        return _content(lines, start, min(start + SNIPPET_LINES, len(lines)), matches, first_line)
+        matches = _matches(text, self._words)
+        start = _best_window(matches, len(lines)) if matches.starts else self._most_similar(lines)
+        end = min(start + SNIPPET_LINES, len(lines))
+        return _content(lines[start:end], first_line + start, _highlights(text, matches, start, end, first_line))
 
     def full(self, body: str, first_line: int) -> ResultContent:
         """The whole body, with what matched in its first part."""
-        lines = body.split("\n")
-        return _content(lines, 0, len(lines), self._matches(body[:_MAX_CHARS]), first_line)
-
-    def _matches(self, text: str) -> list[_Match]:
-        """Where the query's words stand, line by line."""
-        found = []
-        line = line_start = 0
-        for start, end, word in _word_places(text, self._words):
-            passed = text.count("\n", line_start, start)
-            if passed:
-                line += passed
-                line_start = text.rindex("\n", 0, start) + 1
-            found.append(_Match(line, start - line_start, end - line_start, word))
-        return found
+        text, lines = body[:_MAX_CHARS], body.split("\n")
+        highlights = _highlights(text, _matches(text, self._words), 0, len(lines), first_line)
+        return _content(lines, first_line, highlights)
 
     def _most_similar(self, lines: list[str]) -> int:
         """The window nearest in meaning; the head when there is nothing to compare or one window only."""
@@ -125,7 +117,7 @@ def _telling_words(text: str) -> tuple[str, ...]:
     return tuple(sorted(wanted - _NOISE or wanted))
 
 
-def _word_places(text: str, wanted: tuple[str, ...]) -> list[tuple[int, int, str]]:
+def _matches(text: str, wanted: tuple[str, ...]) -> _Matches:
     """Where words of identifiers are what is wanted: `get` in getUser and get_user, not in target.
 
     Plain `find` per word: ten times faster here than one regular expression over all of them.
@@ -133,65 +125,73 @@ def _word_places(text: str, wanted: tuple[str, ...]) -> list[tuple[int, int, str
     lowered = text.lower()
     if len(lowered) != len(text):  # a letter whose lower case is longer would shift every place after it
         lowered = text
-    places: list[tuple[int, int, str]] = []
-    for word in wanted:
+    places: list[tuple[int, int, int]] = []
+    for number, word in enumerate(wanted):
         start = lowered.find(word)
         while start >= 0 and len(places) < _MAX_MATCHES:
             end = start + len(word)
             before, after = text[start - 1 : start], text[end : end + 1]  # "" at either end of the text
             starts = not before.isalpha() or (text[start].isupper() and not before.isupper())
             if starts and not after.islower():
-                places.append((start, end, word))
+                places.append((start, end, number))
             start = lowered.find(word, end)
+    if not places:
+        return _Matches()
     places.sort()
-    return places
+    starts_at, ends_at, numbers = zip(*places, strict=True)
+    gaps = map(text.count, repeat("\n"), (0, *starts_at), starts_at)
+    return _Matches(starts_at, ends_at, numbers, tuple(accumulate(gaps)))
 
 
-def _best_window(matches: list[_Match], line_count: int) -> int:
+def _best_window(matches: _Matches, line_count: int) -> int:
     """Where the window starts that has the most different words, rare ones counting more; then most matches.
 
-    The window moves down the matches, which are in order; what words a window has is one integer, a bit for each.
+    The window moves down the matches; which words are in it is one integer, a bit for each.
     """
     if line_count <= SNIPPET_LINES:
         return 0
-    frequency = Counter(match.word for match in matches)
-    bits = {word: 1 << number for number, word in enumerate(frequency)}
-    weight_of: dict[int, float] = {}
+    words, lines = matches.words, matches.lines
+    frequency = Counter(words)
     inside = dict.fromkeys(frequency, 0)  # how often each word is in the window
-    words_inside = first = end = 0
-    best = (-1.0, 0, 0)
-    before = -1
-    for match in matches:
-        start = max(0, min(match.line - 1, line_count - SNIPPET_LINES))  # one line of context above
+    weights: dict[int, float] = {}  # of the sets of words seen so far
+    present = first = end = best_start = best_size = 0
+    best_weight, before = -1.0, -1
+    for line in lines:
+        start = min(max(line - 1, 0), line_count - SNIPPET_LINES)  # one line of context above
         if start == before:
             continue
         before = start
-        while end < len(matches) and matches[end].line < start + SNIPPET_LINES:
-            word = matches[end].word
-            inside[word] += 1
-            words_inside |= bits[word]
+        while end < len(lines) and lines[end] < start + SNIPPET_LINES:
+            inside[words[end]] += 1
+            present |= 1 << words[end]
             end += 1
-        while matches[first].line < start:
-            word = matches[first].word
-            inside[word] -= 1
-            if not inside[word]:
-                words_inside &= ~bits[word]
+        while lines[first] < start:
+            inside[words[first]] -= 1
+            if not inside[words[first]]:
+                present &= ~(1 << words[first])
             first += 1
-        weight = weight_of.get(words_inside)
+        weight = weights.get(present)
         if weight is None:
-            present = (count**-0.5 for word, count in frequency.items() if words_inside & bits[word])
-            weight = weight_of[words_inside] = round(math.fsum(present), 9)
-        best = max(best, (weight, end - first, -start))
-    return -best[2]
+            rare = [count**-0.5 for word, count in frequency.items() if present >> word & 1]
+            weight = weights[present] = round(math.fsum(rare), 9)
+        if weight > best_weight or (weight == best_weight and end - first > best_size):
+            best_weight, best_size, best_start = weight, end - first, start
+    return best_start
 
 
-def _content(lines: list[str], start: int, end: int, matches: list[_Match], first_line: int) -> ResultContent:
-    text = "\n".join(line[:_MAX_LINE] for line in lines[start:end])
+def _highlights(text: str, matches: _Matches, start: int, end: int, first_line: int) -> tuple[Highlight, ...]:
+    """The matches in the lines `start` to `end` of the text, as far as those lines are shown."""
+    found = []
+    for place in range(bisect_left(matches.lines, start), bisect_left(matches.lines, end)):
+        line_start = text.rfind("\n", 0, matches.starts[place]) + 1
+        if matches.ends[place] - line_start <= _MAX_LINE:
+            line = first_line + matches.lines[place]
+            found.append(Highlight(line, matches.starts[place] - line_start, matches.ends[place] - line_start))
+    return tuple(found)
+
+
+def _content(lines: list[str], first_line: int, highlights: tuple[Highlight, ...]) -> ResultContent:
+    text = "\n".join([line[:_MAX_LINE] for line in lines])
     if not text.strip():
         return NO_CONTENT
-    highlights = tuple(
-        Highlight(first_line + match.line, match.start, match.end)
-        for match in matches
-        if start <= match.line < end and match.end <= _MAX_LINE
-    )
-    return ResultContent(text, first_line + start, first_line + end - 1, highlights)
+    return ResultContent(text, first_line, first_line + len(lines) - 1, highlights)
