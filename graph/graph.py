@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
+import msgspec
 import numpy as np
 import rustworkx
 
@@ -53,8 +54,7 @@ IMPACT_KINDS = frozenset(
 ALL_KINDS = frozenset(EdgeKind)
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(msgspec.Struct, frozen=True, gc=False):
     """A node that a walk reached."""
 
     node: CodeNode

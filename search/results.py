@@ -6,6 +6,8 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import msgspec
+
 from ctxsearch.graph.model import CodeNode, NodeId
 from ctxsearch.search.ports import FreshnessFact, OnDisk
 from ctxsearch.search.query import Signal
@@ -36,8 +38,7 @@ class SignalScore:
         return rank_score(self.rank)
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
+class Reach(msgspec.Struct, frozen=True, gc=False):
     """How expansion came to a result."""
 
     distance: int  # edges from the nearest seed
@@ -45,8 +46,7 @@ class Reach:
     confidence: float  # of the weakest edge on the way
 
 
-@dataclass(frozen=True, slots=True)
-class Highlight:
+class Highlight(msgspec.Struct, frozen=True, gc=False):
     """Part of one line of the content that matched the query."""
 
     line: int  # 1-based, in the file
