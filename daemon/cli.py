@@ -17,7 +17,7 @@ from ctxsearch.daemon.errors import AmbiguousSymbolError, UnknownNodeError
 from ctxsearch.daemon.session import Session
 from ctxsearch.daemon.settings import keep_children_safe, load_settings, no_color
 from ctxsearch.daemon.version import VERSION
-from ctxsearch.graph.model import CtxsearchError
+from ctxsearch.graph.errors import CtxsearchError
 
 FOUND, NOTHING, USAGE, PROBLEM = 0, 1, 2, 3
 

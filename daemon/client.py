@@ -18,7 +18,7 @@ import grpc
 from ctxsearch.daemon.lock import FileLock, LockedError, is_locked, make_private_directory
 from ctxsearch.daemon.settings import Settings, child_environment
 from ctxsearch.daemon.version import API_VERSION, VERSION, version_key
-from ctxsearch.graph.model import CtxsearchError
+from ctxsearch.graph.errors import CtxsearchError
 from ctxsearch.v1 import admin_pb2, admin_pb2_grpc
 
 if TYPE_CHECKING:

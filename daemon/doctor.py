@@ -15,7 +15,7 @@ from ctxsearch.daemon.registry import Registry, RegistryCorruptError, Repository
 from ctxsearch.daemon.settings import Settings
 from ctxsearch.daemon.version import VERSION
 from ctxsearch.graph.catalog import Catalog, CatalogError, CatalogMissingError
-from ctxsearch.graph.model import CtxsearchError
+from ctxsearch.graph.errors import CtxsearchError
 
 LOW_SPACE_BYTES = 1 << 30
 

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from types import TracebackType
 
-from ctxsearch.graph.model import CtxsearchError
+from ctxsearch.graph.errors import CtxsearchError
 
 POLL_SECONDS = 0.01  # flock has no timeout of its own
 

@@ -43,7 +43,7 @@ def run_daemon(settings: Settings, *, auto_started: bool, ready: ReadyPipe, vers
 
     tame_native_libraries()
     from ctxsearch.daemon.lock import FileLock, LockedError, make_private_directory
-    from ctxsearch.graph.model import CtxsearchError
+    from ctxsearch.graph.errors import CtxsearchError
 
     lock = FileLock(settings.lock_path)
     try:

@@ -23,7 +23,7 @@ from ctxsearch.daemon.cli_repositories import ensure_repository, wait_for_index
 from ctxsearch.daemon.client import DaemonError
 from ctxsearch.daemon.session import Session
 from ctxsearch.daemon.version import VERSION
-from ctxsearch.graph.model import CtxsearchError
+from ctxsearch.graph.errors import CtxsearchError
 from ctxsearch.v1 import graph_pb2, node_pb2, search_pb2
 
 CHARS_PER_TOKEN = 3.5  # of code, on the safe side

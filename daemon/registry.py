@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from ctxsearch.daemon.errors import InvalidRequestError, UnknownRepositoryError
-from ctxsearch.graph.model import CtxsearchError
+from ctxsearch.graph.errors import CtxsearchError
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 

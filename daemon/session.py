@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ctxsearch.graph.model import CtxsearchError
+from ctxsearch.graph.errors import CtxsearchError
 
 if TYPE_CHECKING:
     import grpc

@@ -14,8 +14,9 @@ from google.rpc import error_details_pb2, status_pb2
 from ctxsearch.daemon import errors
 from ctxsearch.daemon.version import API_VERSION
 from ctxsearch.graph.catalog import CatalogError
+from ctxsearch.graph.errors import CtxsearchError
 from ctxsearch.graph.graph import Hit, Traversal
-from ctxsearch.graph.model import CodeNode, CtxsearchError, Edge, EdgeKind, NodeFlag, NodeId, NodeKind, Rule, Unresolved
+from ctxsearch.graph.model import CodeNode, Edge, EdgeKind, NodeFlag, NodeId, NodeKind, Rule, Unresolved
 from ctxsearch.search import errors as search_errors
 from ctxsearch.search.ports import FreshnessFact
 from ctxsearch.search.query import Content, Expansion, ExpansionKind, Mode, SearchQuery, Signal, Weights

@@ -35,8 +35,9 @@ from ctxsearch.daemon.messages import (
 )
 from ctxsearch.daemon.registry import identity
 from ctxsearch.graph.catalog import Catalog, CatalogCorruptError, CatalogVersionError
+from ctxsearch.graph.errors import CtxsearchError
 from ctxsearch.graph.git import Git, GitError
-from ctxsearch.graph.model import CtxsearchError, NodeDocument
+from ctxsearch.graph.model import NodeDocument
 from ctxsearch.graph.records import RESOLVED_META
 from ctxsearch.search.errors import IndexCorrupt
 

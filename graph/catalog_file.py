@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from ctxsearch.graph.blobs import DamagedError, seal, unseal
-from ctxsearch.graph.model import CtxsearchError
+from ctxsearch.graph.errors import CtxsearchError
 
 SCHEMA_VERSION = 1
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
 
-from ctxsearch.graph.model import CtxsearchError
+from ctxsearch.graph.errors import CtxsearchError
 
 PIPE_BYTES = 1 << 20  # fewer switches between git and its reader in the bulk passes
 STDERR_BYTES = 1 << 16  # what is kept of git's complaints

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from ctxsearch.graph.attribution import FileLines, Ints
-from ctxsearch.graph.model import CtxsearchError
+from ctxsearch.graph.errors import CtxsearchError
 from ctxsearch.graph.node_history import CommitColumns, CommitFlag
 from ctxsearch.graph.patches import Change, Commit, Patch
 

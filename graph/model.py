@@ -11,10 +11,6 @@ import msgspec
 NodeId = NewType("NodeId", str)
 
 
-class CtxsearchError(Exception):
-    """Base of every error that ctxsearch raises on purpose."""
-
-
 class NodeKind(enum.IntEnum):
     """What a node is. The numbers are stored: append, never renumber."""
 

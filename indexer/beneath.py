@@ -11,7 +11,7 @@ import os
 import stat
 from pathlib import Path
 
-from ctxsearch.graph.model import CtxsearchError
+from ctxsearch.graph.errors import CtxsearchError
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY

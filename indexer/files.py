@@ -21,8 +21,9 @@ from pathlib import Path
 
 import msgspec
 
+from ctxsearch.graph.errors import CtxsearchError
 from ctxsearch.graph.git import Git, GitError
-from ctxsearch.graph.model import CtxsearchError, NodeFlag
+from ctxsearch.graph.model import NodeFlag
 from ctxsearch.indexer import classify
 from ctxsearch.indexer.beneath import NotRegularError, UnsafePathError, open_beneath, path_parts, read_up_to
 from ctxsearch.indexer.ignore import CTXSEARCH_IGNORE, GIT_IGNORE, IgnoreRules

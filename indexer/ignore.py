@@ -14,7 +14,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from ctxsearch.graph.model import CtxsearchError
+from ctxsearch.graph.errors import CtxsearchError
 from ctxsearch.indexer.beneath import open_beneath, read_up_to
 
 CTXSEARCH_IGNORE = ".ctxsearchignore"

@@ -21,9 +21,9 @@ from pathlib import Path
 import msgspec
 
 from ctxsearch.graph.catalog import Catalog, CatalogError, Snapshot, Writer
+from ctxsearch.graph.errors import CtxsearchError
 from ctxsearch.graph.facts import decode_facts
 from ctxsearch.graph.git import Git
-from ctxsearch.graph.model import CtxsearchError
 from ctxsearch.graph.records import RESOLVED_META, Counts, FileRecord
 from ctxsearch.graph.resolve.resolver import Resolver
 from ctxsearch.indexer.files import (

@@ -22,7 +22,7 @@ from types import TracebackType
 
 import msgspec
 
-from ctxsearch.graph.model import CtxsearchError
+from ctxsearch.graph.errors import CtxsearchError
 from ctxsearch.indexer.files import Limits, Skipped, SkipReason
 from ctxsearch.indexer.worker import LENGTH_BYTES, Answer, Batch, Job, Parsed, frame
 

@@ -18,7 +18,7 @@ from typing import IO
 
 import msgspec
 
-from ctxsearch.graph.model import CtxsearchError
+from ctxsearch.graph.errors import CtxsearchError
 from ctxsearch.indexer.resolve_worker import Answer, Done, Entries, Passed, Request, Stored, Task
 from ctxsearch.indexer.worker import LENGTH_BYTES, frame
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ctxsearch.graph.model import CtxsearchError
+from ctxsearch.graph.errors import CtxsearchError
 
 
 class SearchError(CtxsearchError):

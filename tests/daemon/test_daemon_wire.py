@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxsearch.daemon import errors, wire
+from ctxsearch.graph.errors import CtxsearchError
 from ctxsearch.graph.freshness import Freshness
-from ctxsearch.graph.model import CodeNode, CtxsearchError, NodeFlag, NodeId, NodeKind
+from ctxsearch.graph.model import CodeNode, NodeFlag, NodeId, NodeKind
 from ctxsearch.search import errors as search_errors
 from ctxsearch.search.query import Content, Expansion, ExpansionKind, Mode, SearchQuery, Weights
 from ctxsearch.search.scope import Scope
