@@ -538,7 +538,7 @@ def _lay_work_tree(
     git: Git, store: HistoryStore, selection: Selection, view: View, columns: CommitColumns
 ) -> set[bytes]:
     """Derive the lines of files that differ from HEAD; the paths that differ now or did before."""
-    patches, untracked = read_work_tree(git, selection.pathspecs())
+    patches, untracked = read_work_tree(git, selection)
     dirty = {patch.path for patch in patches}
     before = store.work_tree_paths(view.n)
     if not (dirty or untracked or before):

@@ -23,6 +23,7 @@ DIFF_OPTIONS = ("-p", "-U0", "-M", "--text", "--no-color", "--src-prefix=a/", "-
 _MARK = b"\x01"  # no line of a diff starts with it: they start with a letter, a sign, '@' or a backslash
 _COMMIT_FORMAT = "--format=%x01%H%x00%P%x00%ct%x00%ae%x00%an%x00%s"
 _FILE = b"\ndiff --git "
+_WORDS_BEFORE_PATH = {b"?": 1, b"1": 8, b"u": 10}  # of `git status --porcelain=v2`, without renames
 _HUNK = b"\n@@ -"
 
 
@@ -112,16 +113,24 @@ def read_patches(
         yield held
 
 
-def read_work_tree(git: Git, pathspecs: tuple[str, ...]) -> tuple[list[Patch], set[bytes]]:
+def read_work_tree(git: Git, selection: Selection) -> tuple[list[Patch], set[bytes]]:
     """What the work tree changes against HEAD, staged or not, and the untracked files that none ignores."""
-    options = ("--porcelain=v2", "-z", "--untracked-files=all", "--no-renames")
-    entries = git.run("status", *options, "--", *pathspecs).split(b"\0")
-    untracked = {entry[2:] for entry in entries if entry.startswith(b"? ")}
-    if not any(entry.startswith((b"1 ", b"2 ", b"u ")) for entry in entries):
+    # Asked about everything and selected here: with a pattern per language git takes half as long again.
+    entries = git.run("status", "--porcelain=v2", "-z", "--untracked-files=all", "--no-renames").split(b"\0")
+    chosen = [(kind, path) for kind, path in map(_status_entry, entries) if path and selection.holds(_text(path))]
+    untracked = {path for kind, path in chosen if kind == b"?"}
+    if len(untracked) == len(chosen):
         return [], untracked
-    with git.stream("diff", *DIFF_OPTIONS, "HEAD", "--", *pathspecs) as reader:
+    with git.stream("diff", *DIFF_OPTIONS, "HEAD", "--", *selection.pathspecs()) as reader:
         found = list(_parse_log(io.BytesIO(_MARK + b"\n\n"), reader))
     return [patch for _, patches in found for patch in patches], untracked
+
+
+def _status_entry(entry: bytes) -> tuple[bytes, bytes]:
+    """What git says of a path in the work tree: b"?" untracked, b"1" changed, b"u" unmerged; and the path."""
+    kind = entry[:1]
+    words = entry.split(b" ", _WORDS_BEFORE_PATH.get(kind, 0))
+    return (kind, words[-1]) if kind in _WORDS_BEFORE_PATH else (b"", b"")
 
 
 def _commit(line: bytes) -> Commit:
@@ -235,3 +244,7 @@ def _numbers(hunks: list[bytes]) -> array[int]:
 def _literal(text: str) -> str:
     """A name in a pathspec, with its wildcards taken as they are."""
     return "".join(f"\\{char}" if char in "*?[]\\" else char for char in text)
+
+
+def _text(path: bytes) -> str:
+    return path.decode("utf-8", "surrogateescape")
