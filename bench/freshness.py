@@ -1,11 +1,15 @@
 """How exact and how costly the history of nodes is: against `git blame --first-parent` and `git log`.
 
     python bench/freshness.py REPO --sample 300 [--json]
+    python bench/freshness.py REPO --walk 200 [--check 5] [--json]
 
 `agreement`: share of sampled nodes whose last-touching commit is the one that blame gives (a node older than
 the horizon agrees when blame puts it there too). Plain blame knows no bulk commits, so for this comparison
 attribution does not pass through them. `cost_ratio`: CPU time of a first pass into an empty store
 to that of `git log --first-parent -m -p -U0` over the same commits and files, printing to nothing.
+
+With `--walk` the last commits of HEAD's first-parent chain are followed one by one, each in its own update; at CHECK
+points, the last commit among them, every line's owner and every touch is compared with a history read from nothing.
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import TypeVar
@@ -211,6 +216,64 @@ def measure(repository: Path, sample: int, seed: int, days: int | None) -> dict[
     }
 
 
+def told(history: History, store: HistoryStore) -> dict[str, tuple[list[str], list[tuple[str, int, int]]]]:
+    """Per file who wrote each line and who touched what, with commits named: comparable between stores."""
+    names = {number: store.commit(number)[0].id for number in history.chain.tolist()}
+    return {
+        path: (
+            [names.get(owner, "older") for owner in lines.owners.tolist()],
+            [(names[commit], first, last) for commit, first, last in lines.touches.tolist() if commit in names],
+        )
+        for path, lines in history.files.items()
+    }
+
+
+def significant(files: dict[str, tuple[list[str], list[tuple[str, int, int]]]]) -> dict[str, object]:
+    """Without files and trailing lines of which nothing is known: these may or may not have been looked at."""
+    kept: dict[str, object] = {}
+    for path, (owners, touches) in files.items():
+        while owners and owners[-1] == "older":
+            owners.pop()
+        if owners or touches:
+            kept[path] = (owners, touches)
+    return kept
+
+
+def walk(repository: Path, commits: int, checks: int, days: int | None) -> dict[str, object]:
+    """Follow real history commit by commit; how long each step took, and whether it equals reading from nothing."""
+    git = Git.open(repository)
+    if git is None or git.head() is None:
+        raise SystemExit(f"{repository}: not a repository with commits")
+    chosen, horizon = selection(), Horizon(days)
+    chain = git.run("rev-list", "--first-parent", f"--max-count={commits + 1}", "HEAD").decode().split()[::-1]
+    points = {len(chain) - 1 - (len(chain) - 1) * part // checks for part in range(checks)}
+    steps: list[float] = []
+    differing: list[str] = []
+    with tempfile.TemporaryDirectory() as folder:
+        store = HistoryStore.open(Path(folder) / "kept.sqlite")
+        known = refresh(git, store, chosen, horizon, at=chain[0]).history
+        for number, commit in enumerate(chain[1:], start=1):
+            refreshed, cost = measured(partial(refresh, git, store, chosen, horizon, known, at=commit))
+            known = refreshed.history
+            steps.append(cost.cpu_s)
+            if number in points:
+                other = HistoryStore.open(Path(folder) / f"fresh{number}.sqlite")
+                fresh = refresh(git, other, chosen, horizon, at=commit).history
+                one, two = significant(told(known, store)), significant(told(fresh, other))
+                differing += [f"{commit[:12]} {path}" for path in sorted(one | two) if one.get(path) != two.get(path)]
+                other.close()
+                print(f"{number} of {len(chain) - 1}: {len(two)} files, {len(differing)} differ", file=sys.stderr)
+        store.close()
+    return {
+        "repository": repository.name,
+        "commits": len(steps),
+        "checked": len(points),
+        "differing_files": differing[:SHOWN_DISAGREEMENTS],
+        "step_cpu_ms_median": float(np.median(steps) * 1e3),
+        "step_cpu_ms_p95": float(np.quantile(steps, 0.95) * 1e3),
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("repository", type=Path)
@@ -218,13 +281,20 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--days", type=int, default=730, help="horizon; 0 is all of history")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--walk", type=int, default=0, help="follow that many commits one by one instead")
+    parser.add_argument("--check", type=int, default=5, help="points at which --walk compares")
     options = parser.parse_args()
-    result = measure(options.repository, options.sample, options.seed, options.days or None)
+    if options.walk:
+        result = walk(options.repository, options.walk, options.check, options.days or None)
+    else:
+        result = measure(options.repository, options.sample, options.seed, options.days or None)
     if options.json:
         print(json.dumps(result, indent=2))
         return
     for key, value in result.items():
-        print(f"{key:14} {value}")
+        print(f"{key:18} {value}")
+    if result.get("differing_files"):
+        raise SystemExit(1)
 
 
 if __name__ == "__main__":

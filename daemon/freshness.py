@@ -28,6 +28,7 @@ from ctxsearch.graph.freshness import (
     Thresholds,
     classify,
     summarise,
+    with_unreadable,
 )
 from ctxsearch.graph.model import CodeNode, NodeId
 from ctxsearch.graph.node_history import BEYOND, Source
@@ -124,6 +125,10 @@ class NoHistory:
         """Nothing."""
         return ()
 
+    def distrusting(self, _paths: frozenset[str], /) -> NoHistory:
+        """The same: there is nothing to mark."""
+        return self
+
 
 NO_HISTORY = NoHistory()
 
@@ -145,14 +150,21 @@ class FreshnessTable:
     package), or no git is there to tell.
     """
 
-    def __init__(self, columns: Columns, rules: FreshnessRules, node_of: Callable[[NodeId], CodeNode | None]) -> None:
+    def __init__(
+        self,
+        columns: Columns,
+        rules: FreshnessRules,
+        node_of: Callable[[NodeId], CodeNode | None],
+        unreadable: Sequence[int] = (),
+    ) -> None:
         self.generation = int(columns["header"][1])
         self._ids: NDArray[np.uint64] = columns["ids"]
         self._rows = {f"{number:016x}": row for row, number in enumerate(self._ids.tolist())}
         self._columns = columns
         self._rules = rules
         self._node_of = node_of
-        self._facts = NodeFacts(**{each.name: columns[f"facts_{each.name}"] for each in fields(NodeFacts)})
+        facts = NodeFacts(**{each.name: columns[f"facts_{each.name}"] for each in fields(NodeFacts)})
+        self._facts = with_unreadable(facts, unreadable)
         self._edges = GraphEdges(**{each.name: columns[f"edges_{each.name}"] for each in fields(GraphEdges)})
         self._vanished = _vanished(columns)
         self._last: NDArray[np.int32] = columns["last"]  # per node, its position among the commits; -1 unknown
@@ -210,6 +222,17 @@ class FreshnessTable:
             )
             for hot in summarise(self._current().classified, most).oldest_hot
         )
+
+    def distrusting(self, paths: frozenset[str]) -> FreshnessTable:
+        """The same where these files changed and could not be indexed again; itself when nothing is different."""
+        rows = [row for id_, row in self._rows.items() if self._path(NodeId(id_)) in paths] if paths else []
+        if rows == np.flatnonzero(self._facts.unreadable).tolist():
+            return self
+        return FreshnessTable(self._columns, self._rules, self._node_of, rows)
+
+    def _path(self, node_id: NodeId) -> str:
+        node = self._node_of(node_id)
+        return node.path if node is not None else ""
 
     def _current(self) -> _Answers:
         clock, now = self._rules.clock, self._now

@@ -23,6 +23,7 @@ from ctxsearch.daemon.snapshot import Snapshot
 from ctxsearch.daemon.stores import Stores
 from ctxsearch.graph.catalog import CatalogCorruptError
 from ctxsearch.graph.model import NodeId
+from ctxsearch.search.ports import OnDisk
 
 _log = get_logger("ctxsearch.repository")
 DISTRUST_SECONDS = 600.0
@@ -108,6 +109,7 @@ class Repository:
         self._follow_state = State(Phase.IDLE)
         self._snapshot: Snapshot | None = None
         self._under_way: tuple[str, ...] = ()
+        self._unreadable: frozenset[str] = frozenset()  # changed, and could not be indexed; the indexing thread's own
         self._behind = False  # history or vectors have something to do
         self._stopping = False
         self._kill_reason = ""
@@ -260,9 +262,22 @@ class Repository:
             order, number = taken
             first = self._snapshot is None or order.full
             with self._turn if first else contextlib.nullcontext():
-                self._attempt("index", self._index_job, order, self._hear_index)
+                succeeded = self._attempt("index", self._index_job, order, self._hear_index)
+            self._note_unreadable(order, succeeded=succeeded)
             self._grant(number)
         self._dismiss("index")
+
+    def _note_unreadable(self, order: Refresh, *, succeeded: bool) -> None:
+        """Files that changed and could not be indexed are not to be trusted, until they are."""
+        before = self._unreadable
+        if not succeeded:
+            self._unreadable |= frozenset(order.paths or ())
+        else:
+            self._unreadable = self._unreadable - frozenset(order.paths) if order.paths else frozenset()
+        with self._changed:
+            now = self._snapshot
+            if now is not None and (before or self._unreadable):
+                self._put(replace(now, freshness=now.freshness.distrusting(_differing(now, self._unreadable))))
 
     def _next_wish(self) -> tuple[Refresh, int] | None:
         """The next order; an idle worker is sent away meanwhile. None when stopping."""
@@ -428,3 +443,12 @@ class Repository:
             self._follow_state = state
             self._changed.notify_all()
         self._on_change(self)
+
+
+def _differing(snapshot: Snapshot, paths: frozenset[str]) -> frozenset[str]:
+    """The files whose text is no longer what was indexed."""
+    nodes = [node for path in sorted(paths) for node in snapshot.graph.outline(path)[:1]]
+    found = snapshot.texts.contents(nodes, bodies=False)
+    return frozenset(
+        node.path for node, each in zip(nodes, found, strict=True) if each.on_disk in (OnDisk.CHANGED, OnDisk.VANISHED)
+    )

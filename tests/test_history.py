@@ -584,6 +584,7 @@ def told(history: History, paths: list[str]) -> dict[str, object]:
         "flags": history.commits.flags[history.chain].tolist(),
         "owners": {path: history.positions_of(numbers).tolist() for path, numbers in owners.items()},
         "last": history.positions_of(nodes.last).tolist(),
+        "oldest": history.positions_of(nodes.oldest).tolist(),
         "signature": history.positions_of(nodes.signature).tolist(),
         "counts": (nodes.commits.tolist(), nodes.authors.tolist(), nodes.fixes.tolist()),
     }

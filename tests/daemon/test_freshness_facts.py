@@ -268,3 +268,18 @@ def test_the_oldest_hot_code_is_named(world: World) -> None:
     (hot,) = [each for each in looked.table.oldest_hot(5) if each.id == looked.id("core.base.base")]
     assert (hot.age_days, hot.older_than_horizon) == (13, False)
     assert hot.living_references >= 3
+
+
+def test_a_file_that_changed_and_could_not_be_indexed_is_a_risk_until_it_is(world: World) -> None:
+    repository = world.repository
+    repository.write("a.py", "def f():\n    return 1\n")
+    repository.write("b.py", "def g():\n    return 1\n")
+    repository.commit()
+    looked = world.look()
+    trusted, looked.table = looked.table, looked.table.distrusting(frozenset({"a.py"}))
+    assert looked.of("a.f") is Freshness.STALE_WITH_RISK
+    assert looked.why("a.f") == "the file changed and could not be indexed again"
+    assert looked.of("b.g") is Freshness.FRESH
+    looked.table = looked.table.distrusting(frozenset())
+    assert looked.of("a.f") is Freshness.FRESH
+    assert trusted.distrusting(frozenset()) is trusted
