@@ -1,6 +1,6 @@
 """Faults, over and over: kill -9 at random moments, damaged files, malformed requests, a full disk, clock jumps.
 
-    bench/soak.py [--rounds 50] [--requests 1000] [--nodes 4000] [--seed 1]
+    bench/soak.py [--rounds 50] [--requests 1000] [--nodes 4000] [--seed 1] [--kinds kill,damage,disk,clock,malformed]
 
 After every round the index must be whole again and answer rightly. Prints the counts; exits 1 if anything was lost,
 wrong or hanging. The disk is filled by a limit on the size of files (RLIMIT_FSIZE) in the daemon that is started.
@@ -197,12 +197,30 @@ class Soak:
                 return
 
 
+def run(soak: Soak, kinds: frozenset[str], options: argparse.Namespace) -> None:
+    """What was asked for; every fifth round damages a file besides, or every round does when none kills."""
+    if "malformed" in kinds:
+        soak.malformed(options.requests)
+    for number in range(options.rounds):
+        if "kill" in kinds:
+            soak.kill_round()
+        if "damage" in kinds and (number % 5 == 4 or "kill" not in kinds):
+            soak.damage_round()
+    if "clock" in kinds:
+        soak.clock_round()
+    if "disk" in kinds:
+        soak.disk_full_round()
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=50)
     parser.add_argument("--requests", type=int, default=1000)
     parser.add_argument("--nodes", type=int, default=4000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--kinds", default="kill,damage,disk,clock,malformed", help="what to do, for a part of the soak"
+    )
     options = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="soak"))
     os.environ |= {"CTXSEARCH_DATA_DIR": str(folder / "data"), "CTXSEARCH_RUNTIME_DIR": str(folder)}
@@ -210,13 +228,7 @@ def main() -> int:
     try:
         soak.settle()
         soak.wait_whole()
-        soak.malformed(options.requests)
-        for number in range(options.rounds):
-            soak.kill_round()
-            if number % 5 == 4:
-                soak.damage_round()
-        soak.clock_round()
-        soak.disk_full_round()
+        run(soak, frozenset(options.kinds.split(",")), options)
     finally:
         for what, count in sorted(soak.counts.items()):
             print(f"{what:<32} {count}")

@@ -33,6 +33,7 @@ from ctxsearch.search.identifiers import (
 )
 from ctxsearch.search.ports import Hit, Selection
 from ctxsearch.search.scope import Scope, dotted, package_ancestors, path_regex
+from ctxsearch.search.segments import check_segments
 from ctxsearch.search.steps import DEMOTED_FLAGS, asks_for_demoted
 
 FORMAT: Final = "text-3"  # names the schema; another schema lives in another directory and is built anew
@@ -86,6 +87,7 @@ class TantivyIndex:
         self._lock = threading.Lock()  # guards _writer, the one mutable cell: writes are one at a time
         self._writer: Any = None
         self._directory.mkdir(parents=True, exist_ok=True)
+        check_segments(self._directory)
         try:
             self._index = tantivy.Index(self._schema, path=str(self._directory))
             self._index.config_reader(reload_policy="manual")
