@@ -154,7 +154,7 @@ class CEvaluator(Evaluator):
         ]
         chosen = self.visible(path, candidates)
         if chosen:
-            return tuple(v for place in chosen for v in self._guarded(place[0], ("d", *place), _Later(self, place)))
+            return tuple(v for place in chosen for v in self.defined_value(*place))
         if any(self._definition(place).flags & NodeFlag.DECLARATION for place in candidates):
             return (Ext(name),)
         aliases = self.table(path).imports.get(MODULE_SCOPE, {}).get(name, ()) if not prefix else ()
@@ -224,7 +224,7 @@ class CEvaluator(Evaluator):
         ]
         bodies = [place for place in found if self._has_body(place)] or found
         if bodies:
-            return tuple(v for place in bodies for v in self._guarded(place[0], ("d", *place), _Later(self, place)))
+            return tuple(v for place in bodies for v in self.defined_value(*place))
         return (Package(wanted),)
 
     def definition_value(self, path: str, index: int) -> Values:
@@ -415,17 +415,6 @@ class CEvaluator(Evaluator):
 
     def module_name(self, path: str) -> str:
         return path
-
-
-class _Later:
-    """A definition's value, computed when asked."""
-
-    def __init__(self, evaluator: CEvaluator, place: Place) -> None:
-        self._inputs = evaluator, place
-
-    def __call__(self) -> Values:
-        evaluator, (path, index) = self._inputs
-        return evaluator.definition_value(path, index)
 
 
 def _concrete(values: Values, *, keep_packages: bool) -> Values:

@@ -375,6 +375,10 @@ class Evaluator:
                 return typed
         return self.value(path, assign.value)
 
+    def defined_value(self, path: str, index: int) -> Values:
+        """`definition_value`, memoised."""
+        return self._guarded(path, ("d", path, index), lambda: self.definition_value(path, index))
+
     def definition_value(self, path: str, index: int) -> Values:
         """A definition as a value: function, class, or a variable's own value."""
         definition = self.definition(path, index)
@@ -493,7 +497,7 @@ class Evaluator:
         definition = self.definition(path, index)
         if definition.flags & NodeFlag.PROPERTY and definition.kind in CALLABLE_KINDS:
             return self.returned(path, index)
-        return self._guarded(path, ("d", path, index), lambda: self.definition_value(path, index))
+        return self.defined_value(path, index)
 
     def ancestry(self, path: str, index: int) -> list[Class | Ext]:
         """The class and its ancestors in look-up order, each once (depth first, left to right)."""

@@ -200,7 +200,7 @@ class GoEvaluator(Evaluator):
         return tuple(
             value
             for place, index in self._top_level(directory, clause, name)
-            for value in self._guarded(place, ("d", place, index), _Later(self, place, index))
+            for value in self.defined_value(place, index)
         )
 
     def global_name(self, path: str, name: str) -> Values:
@@ -363,17 +363,6 @@ class GoEvaluator(Evaluator):
 
     def module_name(self, path: str) -> str:
         return _directory(path).replace("/", ".") or self.table(path).facts.package
-
-
-class _Later:
-    """A definition's value, computed when asked."""
-
-    def __init__(self, evaluator: GoEvaluator, path: str, index: int) -> None:
-        self._inputs = evaluator, path, index
-
-    def __call__(self) -> Values:
-        evaluator, path, index = self._inputs
-        return evaluator.definition_value(path, index)
 
 
 def _directory(path: str) -> str:

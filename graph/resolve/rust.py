@@ -228,7 +228,7 @@ class RustEvaluator(RustClosures):
             return None
         found: list[Value] = []
         for index in defs:
-            found += self._guarded(path, ("d", path, index), _Later(self, path, index))
+            found += self.defined_value(path, index)
         if not found:
             for index in imports:
                 found += self.imported(path, table.facts.imports[index])
@@ -390,7 +390,7 @@ class RustEvaluator(RustClosures):
         if name == "super":
             return self._parent(path, scope)
         self.touch(path, scope)
-        return self._guarded(path, ("inline", path, scope, name), _InMod(self, path, scope, name))
+        return self._guarded(path, ("inline", path, scope, name), lambda: self.in_mod(path, scope, name) or UNKNOWN)
 
     # -- members
 
@@ -418,9 +418,10 @@ class RustEvaluator(RustClosures):
 
     def _belongs(self, place: Place, path: str, index: int) -> bool:
         definition = self.definition(*place)
-        assert definition.receiver is not None
+        receiver = definition.receiver
+        assert receiver is not None
         classes = self._guarded(
-            place[0], ("impl", *place), _Receiver(self, place[0], definition.parent, definition.receiver)
+            place[0], ("impl", *place), lambda: self.type_classes(place[0], definition.parent, receiver)
         )
         return any(isinstance(value, Class) and (value.path, value.index) == (path, index) for value in classes)
 
@@ -580,41 +581,6 @@ class RustEvaluator(RustClosures):
 
     def module_name(self, path: str) -> str:
         return path.removesuffix(".rs").removesuffix("/mod").replace("/", "::")
-
-
-class _Later:
-    """A definition's value, computed when asked."""
-
-    def __init__(self, evaluator: RustEvaluator, path: str, index: int) -> None:
-        self._inputs = evaluator, path, index
-
-    def __call__(self) -> Values:
-        evaluator, path, index = self._inputs
-        return evaluator.definition_value(path, index)
-
-
-class _InMod(_Later):
-    """A name of an inline module, looked up when asked."""
-
-    def __init__(self, evaluator: RustEvaluator, path: str, index: int, name: str) -> None:
-        super().__init__(evaluator, path, index)
-        self._name = name
-
-    def __call__(self) -> Values:
-        evaluator, path, index = self._inputs
-        return evaluator.in_mod(path, index, self._name) or UNKNOWN
-
-
-class _Receiver(_Later):
-    """The class of an impl block's type, found when asked."""
-
-    def __init__(self, evaluator: RustEvaluator, path: str, scope: int, declared: Type) -> None:
-        super().__init__(evaluator, path, scope)
-        self._declared = declared
-
-    def __call__(self) -> Values:
-        evaluator, path, scope = self._inputs
-        return evaluator.type_classes(path, scope, self._declared)
 
 
 def is_own(base: Ext, name: str) -> bool:

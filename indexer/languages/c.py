@@ -13,7 +13,8 @@ from tree_sitter import Node
 
 from ctxsearch.graph.facts import Import, Op, Param, ParamKind, Type
 from ctxsearch.graph.model import NodeFlag, NodeKind
-from ctxsearch.indexer.languages.builder import Draft, Extractor
+from ctxsearch.indexer.languages.blocks import BlockExtractor
+from ctxsearch.indexer.languages.builder import Draft
 
 _COMMENTS = frozenset({"comment"})
 _LITERALS = {
@@ -35,14 +36,13 @@ _PRIMITIVES = frozenset({"int", "void", "char", "long", "short", "float", "doubl
 MAX_MACRO = 4000  # characters of a macro's body that are looked at
 
 
-class CExtractor(Extractor):
+class CExtractor(BlockExtractor):
     """One C or C++ file."""
 
     language = "c"
 
     def __init__(self, path: str, source: bytes, flags: NodeFlag = NodeFlag.NONE) -> None:
         super().__init__(path, source, flags)
-        self._blocks: list[int] = []  # end offsets of the blocks around the current capture
         self._namespaces: list[tuple[int, int, str]] = []  # start, end, name
         self._is_cpp = self.language == "cpp"
 
@@ -337,18 +337,6 @@ class CExtractor(Extractor):
             owner, _, name = text.rpartition(".")
             self.imports.append(Import(self.scope, self.line(at), at, owner, name, name, kind="using"))
 
-    def on_block(self, node: Node) -> None:
-        self._leave(node.start_byte)
-        self._blocks.append(node.end_byte)
-
-    def _leave(self, at: int) -> None:
-        while self._blocks and self._blocks[-1] <= at:
-            self._blocks.pop()
-
-    def _until(self, node: Node) -> int:
-        self._leave(node.start_byte)
-        return self._blocks[-1] if self._blocks else -1
-
     def on_call(self, node: Node) -> None:
         self.expr(node)
 
@@ -375,7 +363,7 @@ class CExtractor(Extractor):
             if own:
                 own[0].value = value
             elif self.scope >= 0:
-                self.assign(self.name(name), value, type=declared, declares=True, until=self._until(node))
+                self.assign(self.name(name), value, type=declared, declares=True, until=self.block_end(node.start_byte))
 
     def _initial(self, node: Node, declarator: Node, declared: Type | None) -> int:
         """The initial value; `T x(1);` and `T x{1};` run a constructor of T."""

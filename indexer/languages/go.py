@@ -9,7 +9,8 @@ from tree_sitter import Node
 
 from ctxsearch.graph.facts import Import, Op, Param, ParamKind, Type
 from ctxsearch.graph.model import NodeFlag, NodeKind
-from ctxsearch.indexer.languages.builder import Draft, Extractor
+from ctxsearch.indexer.languages.blocks import BlockExtractor
+from ctxsearch.indexer.languages.builder import Draft
 
 _COMMENTS = frozenset({"comment"})
 _TEST_NAME = re.compile(r"(Test|Benchmark|Fuzz|Example)([^a-z]|$)")
@@ -26,7 +27,7 @@ _LITERALS = {
 _COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">=", "&&", "||"})
 
 
-class GoExtractor(Extractor):
+class GoExtractor(BlockExtractor):
     """One Go file."""
 
     language = "go"
@@ -35,7 +36,6 @@ class GoExtractor(Extractor):
         if path.endswith("_test.go"):
             flags |= NodeFlag.TEST
         super().__init__(path, source, flags)
-        self._blocks: list[int] = []  # end offsets of the blocks around the current capture
 
     # -- definitions
 
@@ -214,18 +214,6 @@ class GoExtractor(Extractor):
             alias = "" if alias == "_" else alias
             self.imports.append(Import(-1, self.line(node.start_byte), node.start_byte, module, "", alias))
 
-    def on_block(self, node: Node) -> None:
-        self._leave(node.start_byte)
-        self._blocks.append(node.end_byte)
-
-    def _leave(self, at: int) -> None:
-        while self._blocks and self._blocks[-1] <= at:
-            self._blocks.pop()
-
-    def _until(self, node: Node) -> int:
-        self._leave(node.start_byte)
-        return self._blocks[-1] if self._blocks else -1
-
     def on_call(self, node: Node) -> None:
         self.expr(node)
 
@@ -246,7 +234,7 @@ class GoExtractor(Extractor):
         values = _items(node.child_by_field_name("value"))
         for place, name in enumerate(names):
             value = self._part(values, place, len(names), node)
-            self.assign(self.name(name), value, type=declared, declares=True, until=self._until(node))
+            self.assign(self.name(name), value, type=declared, declares=True, until=self.block_end(node.start_byte))
 
     def on_receive(self, node: Node) -> None:
         self._bind(node, node.child_by_field_name("left"), node.child_by_field_name("right"), declares=True)
@@ -263,7 +251,7 @@ class GoExtractor(Extractor):
                 if place == 0 and len(names) == 1:
                     op = Op.UNKNOWN
                 value = self.add(node, op, base=whole if op is Op.ELEMENT else -1)
-                self.assign(self.name(name), value, declares=True, until=self._until(node))
+                self.assign(self.name(name), value, declares=True, until=self.block_end(node.start_byte))
 
     def on_typeswitch(self, node: Node) -> None:
         """switch v := x.(type): in each case with one type, v has that type."""
@@ -294,7 +282,12 @@ class GoExtractor(Extractor):
                 continue
             value = self._part(values, place, len(targets), node)
             if target.type == "identifier":
-                self.assign(self.name(target), value, declares=declares, until=self._until(node) if declares else -1)
+                self.assign(
+                    self.name(target),
+                    value,
+                    declares=declares,
+                    until=self.block_end(node.start_byte) if declares else -1,
+                )
             else:
                 self.assign(self.expr(target), value)
 

@@ -294,8 +294,7 @@ class JavaExtractor(TypedExtractor):
         elif kind == NodeKind.CONSTRUCTOR:
             self._complete_constructor(draft)
         elif draft.flags & NodeFlag.ANONYMOUS or draft.name.startswith("<"):
-            self.leave_blocks(draft.start)
-            self._blocks.append(draft.end)
+            self.enter_block(draft.start, draft.end)
             return
         self._annotations(draft)
 

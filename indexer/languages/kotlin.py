@@ -326,8 +326,7 @@ class KotlinExtractor(TypedExtractor):
 
     def _complete_lambda(self, draft: Draft) -> None:
         """The last expression is the result."""
-        self.leave_blocks(draft.start)
-        self._blocks.append(draft.end)
+        self.enter_block(draft.start, draft.end)
         last = self.child(draft.node, -1)
         if last is not None and last.type not in _STATEMENTS and last.type not in _COMMENTS:
             draft.returns.append(self.in_scope(draft, last))

@@ -13,7 +13,8 @@ from tree_sitter import Node
 
 from ctxsearch.graph.facts import Import, Op, Param, ParamKind, Type
 from ctxsearch.graph.model import NodeFlag, NodeKind
-from ctxsearch.indexer.languages.builder import Draft, Extractor
+from ctxsearch.indexer.languages.blocks import BlockExtractor
+from ctxsearch.indexer.languages.builder import Draft
 
 _COMMENTS = frozenset({"line_comment", "block_comment", "attribute_item"})
 _LITERALS = {
@@ -31,14 +32,13 @@ _TEMPLATES = frozenset({"quote", "quote_spanned", "parse_quote", "parse_quote_sp
 MAX_TOKENS = 400  # tokens of one macro invocation that are looked at
 
 
-class RustExtractor(Extractor):
+class RustExtractor(BlockExtractor):
     """One Rust file."""
 
     language = "rust"
 
     def __init__(self, path: str, source: bytes, flags: NodeFlag = NodeFlag.NONE) -> None:
         super().__init__(path, source, flags)
-        self._blocks: list[int] = []  # end offsets of the blocks around the current capture
         self._impls: list[tuple[int, int, Type, Type | None, tuple[Param, ...], int]] = []
 
     # -- definitions
@@ -291,18 +291,6 @@ class RustExtractor(Extractor):
             text, at = self.text(name), node.start_byte
             self.imports.append(Import(self.scope, self.line(at), at, text, "", text, kind="mod"))
 
-    def on_block(self, node: Node) -> None:
-        self._leave(node.start_byte)
-        self._blocks.append(node.end_byte)
-
-    def _leave(self, at: int) -> None:
-        while self._blocks and self._blocks[-1] <= at:
-            self._blocks.pop()
-
-    def _until(self, node: Node) -> int:
-        self._leave(node.start_byte)
-        return self._blocks[-1] if self._blocks else -1
-
     def on_call(self, node: Node) -> None:
         self.expr(node)
 
@@ -318,14 +306,16 @@ class RustExtractor(Extractor):
         value = self.expr(node.child_by_field_name("value"))
         if pattern is not None:
             first = len(self.assigns)
-            self._bind(pattern, value, self._until(node), self._type(declared) if declared is not None else None)
+            self._bind(
+                pattern, value, self.block_end(node.start_byte), self._type(declared) if declared is not None else None
+            )
             for assign in self.assigns[first:]:  # the names are there after the statement: let x = x.next()
                 self.exprs[assign.target] = msgspec.structs.replace(self.exprs[assign.target], at=node.end_byte)
 
     def on_letif(self, node: Node) -> None:
         pattern, value = node.child_by_field_name("pattern"), node.child_by_field_name("value")
         if pattern is not None and value is not None:
-            self._bind(pattern, self.expr(value), self._until(node))
+            self._bind(pattern, self.expr(value), self.block_end(node.start_byte))
 
     def on_match(self, node: Node) -> None:
         value, body = node.child_by_field_name("value"), node.child_by_field_name("body")

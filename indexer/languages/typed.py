@@ -8,7 +8,8 @@ from tree_sitter import Node
 
 from ctxsearch.graph.facts import Op, Type
 from ctxsearch.graph.model import NodeFlag, NodeKind
-from ctxsearch.indexer.languages.builder import Draft, Extractor
+from ctxsearch.indexer.languages.blocks import BlockExtractor
+from ctxsearch.indexer.languages.builder import Draft
 from ctxsearch.indexer.languages.typenames import read_type
 
 STRING = Type("String")
@@ -26,31 +27,14 @@ COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">=", "&&", "||", "===", "!
 _DOC_MARGIN = re.compile(r"^[ \t]*\*? ?", re.MULTILINE)
 
 
-class TypedExtractor(Extractor):
+class TypedExtractor(BlockExtractor):
     """A class-based, declared-type language. Fields with an initial value are scopes: the code runs for the field."""
 
     scopeless = frozenset({NodeKind.TYPE_ALIAS, NodeKind.MACRO})
 
     def __init__(self, path: str, source: bytes, flags: NodeFlag = NodeFlag.NONE) -> None:
         super().__init__(path, source, flags)
-        self._blocks: list[int] = []  # end offsets of the blocks around the current capture
         self._anonymous_classes: dict[int, int] = {}  # scope -> how many so far
-
-    # -- blocks
-
-    def on_block(self, node: Node) -> None:
-        self.leave_blocks(node.start_byte)
-        self._blocks.append(node.end_byte)
-
-    def leave_blocks(self, at: int) -> None:
-        blocks = self._blocks
-        while blocks and blocks[-1] <= at:
-            blocks.pop()
-
-    def block_end(self, at: int) -> int:
-        """Where the innermost block around an offset ends; -1 outside every block."""
-        self.leave_blocks(at)
-        return self._blocks[-1] if self._blocks else -1
 
     def declare(self, name: Node, value: int, declared: Type | None, until: int) -> None:
         """A typed local name, visible from here to `until`."""
