@@ -6,6 +6,7 @@ Pure text. Every index and every query goes through here, so that they always ag
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -156,6 +157,7 @@ def words(text: str) -> list[str]:
     return found
 
 
+@functools.lru_cache(maxsize=_CACHE_LIMIT)
 def whole_form(identifier: str) -> str:
     """The one spelling under which all styles of an identifier meet: its parts joined, `get_http` ->
     `gethttp`."""

@@ -8,6 +8,7 @@ names.
 
 from __future__ import annotations
 
+import functools
 import math
 import threading
 from collections import OrderedDict
@@ -475,25 +476,33 @@ def _add_file_words(document: Any, file: NodeDocument) -> None:
 
 def _document(owner: str, text: NodeText) -> Any:
     node = text.document.node
+    path, path_words, file_id = _path_values(node.path)
+    packages = package_ancestors(node.qualified_name)
     document = tantivy.Document(
         name=_indexed(node.name),
         qualified=_indexed(node.qualified_name),
         signature=_indexed(node.signature),
         doc=_indexed(text.document.doc),
-        path=_indexed(node.path),
+        path=path_words,
         body=_indexed(text.body),
         title=_storable(node.name),
         owner=_storable(owner),
-        file=_storable(node.path),
+        file=path,
         language=node.language.lower(),
-        symbol=_symbols(node.name, node.qualified_name),
-        package=list(map(_storable, package_ancestors(node.qualified_name))),
+        symbol=_symbols(node.name, packages[-1] if packages else ""),
+        package=list(map(_storable, packages)),
     )
     document.add_unsigned("id", int(node.id, 16))
-    document.add_unsigned("file_id", int(module_node_id(node.path), 16) if node.path else 0)
+    document.add_unsigned("file_id", file_id)
     document.add_unsigned("traits", int(node.flags) | int(node.kind) << _KIND_SHIFT)
     document.add_unsigned("kind", int(node.kind))
     return document
+
+
+@functools.lru_cache(maxsize=1024)
+def _path_values(path: str) -> tuple[str, str, int]:
+    """What all nodes of a file have in common: its path, the path's words, the number of the file's own node."""
+    return _storable(path), _indexed(path), int(module_node_id(path), 16) if path else 0
 
 
 def _storable(text: str) -> str:
@@ -502,8 +511,8 @@ def _storable(text: str) -> str:
 
 
 def _symbols(name: str, qualified_name: str) -> list[str]:
-    """What can be typed to mean exactly this node: its name, and its name with some of its qualifiers."""
-    parts = [form for form in map(whole_form, dotted(qualified_name).split(".")) if form]
+    """What can be typed to mean exactly this node: its name, and its (dotted) name with some of its qualifiers."""
+    parts = [form for form in map(whole_form, qualified_name.split(".")) if form]
     tails = {".".join(parts[-size:]) for size in range(2, min(_QUALIFIED_TAIL, len(parts)) + 1)}
     return sorted({whole_form(name), *tails} - {""})
 
