@@ -101,7 +101,7 @@ def test_the_client_imports_no_engine() -> None:
     code = (
         "import sys\n"
         "from ctxsearch.daemon import cli, cli_search, cli_graph, cli_repositories, cli_daemon\n"
-        "bad = {'lancedb', 'pyarrow', 'tantivy', 'rustworkx', 'numpy', 'structlog', 'rich', 'mcp', 'git'}\n"
+        "bad = {'lancedb', 'pyarrow', 'tantivy', 'rustworkx', 'numpy', 'msgspec', 'structlog', 'rich', 'mcp', 'git'}\n"
         "print(sorted(bad & set(sys.modules)))\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
