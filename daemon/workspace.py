@@ -61,6 +61,8 @@ LOADING_SECONDS = 30.0  # a question waits this long for an index that is being 
 MAX_WATCHERS = 8  # streams of progress; each holds a thread of the server
 CANDIDATES_SHOWN = 8
 HOUSEKEEPING_SECONDS = 1.0
+FOLLOWS_NICER = 5
+LOWEST_PRIORITY = 19  # of nice
 
 
 @dataclass(frozen=True, slots=True)
@@ -504,7 +506,7 @@ class Workspace:
             history_dir=str(settings.data_dir / "history"),
             max_file_bytes=settings.max_file_bytes,
             parse_workers=settings.effective_parse_workers,
-            niceness=settings.indexing_niceness,
+            niceness=_niceness(role, settings.indexing_niceness),
             thresholds=self._freshness_rules.looking_closely(),
             lenders=self._lenders(record),
         )
@@ -577,6 +579,11 @@ def _has_store(repository: Repository, signal: Signal) -> bool:
     if signal is Signal.GRAPH:
         return snapshot.graph_ready
     return (snapshot.vectors if signal is Signal.SEMANTIC else snapshot.full_text) is not None
+
+
+def _niceness(role: str, chosen: int) -> int:
+    """History and vectors yield to files: an edit must not wait for the vectors of the one before. 0: nobody yields."""
+    return min(chosen + FOLLOWS_NICER, LOWEST_PRIORITY) if role == "follow" and chosen else chosen
 
 
 def _loading(patience: Patience) -> Patience:
