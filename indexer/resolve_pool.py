@@ -45,6 +45,7 @@ class ResolvePool:
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 - until close
         self._total = len(facts)
         self._early: deque[tuple[int, Answer]] = deque()  # of processes that are a step ahead
+        self._ended: set[int] = set()  # processes that have ended
         self._inbox: queue.Queue[tuple[int, Answer | None]] = queue.Queue(_WAITING)
         self._processes: list[_Process] = []
         places = self._write(facts)
@@ -130,10 +131,15 @@ class ResolvePool:
     def _next(self) -> tuple[int, Answer]:
         if self._early:
             return self._early.popleft()
-        number, answer = self._inbox.get()
-        if answer is None:
-            raise ResolveError(f"a process that resolves files ended early ({self._processes[number].status()})")
-        return number, answer
+        while True:
+            number, answer = self._inbox.get()
+            if answer is not None:
+                return number, answer
+            # One that has done all its work ends too, perhaps before the others have; its answers came before.
+            status = self._processes[number].status()
+            self._ended.add(number)
+            if status or len(self._ended) == len(self._processes):
+                raise ResolveError(f"a process that resolves files ended early ({status})")
 
 
 class _Process:
