@@ -45,7 +45,7 @@ class ResolvePool:
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 - until close
         self._total = len(facts)
         self._early: deque[tuple[int, Answer]] = deque()  # of processes that are a step ahead
-        self._ended: set[int] = set()  # processes that have ended
+        self._finished: set[int] = set()  # processes that have nothing more to say
         self._inbox: queue.Queue[tuple[int, Answer | None]] = queue.Queue(_WAITING)
         self._processes: list[_Process] = []
         places = self._write(facts)
@@ -97,7 +97,7 @@ class ResolvePool:
 
     def graphs(self, progress: Progress) -> Iterator[Stored]:
         """Every file's graph, as it comes."""
-        for done, stored in enumerate(self._stored(), 1):
+        for done, stored in enumerate(self._stored(last=True), 1):
             progress(done, self._total)
             yield stored
 
@@ -115,7 +115,7 @@ class ResolvePool:
     ) -> None:
         self.close()
 
-    def _stored(self) -> Iterator[Stored]:
+    def _stored(self, *, last: bool = False) -> Iterator[Stored]:
         open_ends = len(self._processes)
         early: list[tuple[int, Answer]] = []
         while open_ends:
@@ -124,6 +124,8 @@ class ResolvePool:
                 yield answer
             elif isinstance(answer, Done):
                 open_ends -= 1
+                if last:
+                    self._finished.add(number)
             else:
                 early.append((number, answer))
         self._early.extend(early)
@@ -131,15 +133,12 @@ class ResolvePool:
     def _next(self) -> tuple[int, Answer]:
         if self._early:
             return self._early.popleft()
-        while True:
+        number, answer = self._inbox.get()
+        while answer is None and number in self._finished:
             number, answer = self._inbox.get()
-            if answer is not None:
-                return number, answer
-            # One that has done all its work ends too, perhaps before the others have; its answers came before.
-            status = self._processes[number].status()
-            self._ended.add(number)
-            if status or len(self._ended) == len(self._processes):
-                raise ResolveError(f"a process that resolves files ended early ({status})")
+        if answer is None:
+            raise ResolveError(f"a process that resolves files ended early ({self._processes[number].status()})")
+        return number, answer
 
 
 class _Process:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -104,6 +104,19 @@ def test_a_process_that_ends_early_is_an_error_and_the_next_refresh_heals(
         assert catalog.generation == 0
         indexer.refresh()
         assert catalog.generation == 1
+
+
+def test_a_process_may_be_done_long_before_the_others(
+    repository: ScratchRepository, tmp_path: Path, pool: ParsePool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unequal(weights: Mapping[str, int], parts: int) -> list[tuple[str, ...]]:
+        paths = sorted(weights)
+        return [tuple(paths[place : place + 1]) for place in range(parts - 1)] + [tuple(paths[parts - 1 :])]
+
+    alone = indexed(repository, tmp_path / "one.db", pool, 1)
+    monkeypatch.setattr(index, "_PARALLEL_FILES", 1)
+    monkeypatch.setattr(resolve_pool, "split", unequal)
+    assert indexed(repository, tmp_path / "many.db", pool, 3) == alone
 
 
 def test_shares_cover_every_path_once() -> None:
