@@ -168,11 +168,9 @@ class Resolver:
         old = state.flows
         state.flows = {key: tuple(sorted(set(values))) for key, values in found.flows.items()}
         moved = {key for key in old.keys() | state.flows.keys() if old.get(key) != state.flows.get(key)}
-        for key in moved:
-            by_file = self.world.flows[key]
-            by_file.pop(path, None)
-            if key in state.flows:
-                by_file[path] = state.flows[key]
+        if moved:
+            self.world.unnote(path, moved)
+            self.world.note(path, {key: state.flows[key] for key in moved if key in state.flows})
         return found, moved
 
     def second_phase(self, path: str, found: Calls) -> FileGraph:
@@ -213,8 +211,7 @@ class Resolver:
         state = self._states.pop(path, None)
         if state is None:
             return set()
-        for key in state.flows:
-            self.world.flows[key].pop(path, None)
+        self.world.unnote(path, state.flows)
         self._index.put(path, NO_READS)
         self._call_outside(state, ())
         return set(state.flows)

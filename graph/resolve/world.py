@@ -88,6 +88,7 @@ class World:
         self._places: dict[Key, Sequence[Place]] = {}
         self._key_ids: dict[Key, int] = {}
         self.flows: dict[Key, dict[str, tuple[str, ...]]] = defaultdict(dict)  # args key -> file -> stable values
+        self._flowed: dict[Key, Sequence[str]] = {}  # of all files, until one says something else: some are long
         self.reads: set[int] = set()  # of the resolution under way; replaced by whoever starts one
 
     # -- recorded look-ups
@@ -145,20 +146,30 @@ class World:
             known = self._sorted[key] = sorted(answer)
         return list(known)
 
-    def passed(self, path: str, stable_name: str, position: int) -> list[str]:
+    def passed(self, path: str, stable_name: str, position: int) -> Sequence[str]:
         """What callers pass for a parameter: encoded values, sorted by the calling file."""
         return self.flowed("args", path, stable_name, str(position))
 
-    def flowed(self, *key: str) -> list[str]:
+    def flowed(self, *key: str) -> Sequence[str]:
         """What files noted under a flow key ("args", "via", "held": calls.py), sorted by file."""
         self.record(*key)
-        by_file = self.flows.get(key, {})
-        return [value for caller in sorted(by_file) for value in by_file[caller]]
+        known = self._flowed.get(key)
+        if known is None:
+            by_file = self.flows.get(key, {})
+            known = self._flowed[key] = [value for caller in sorted(by_file) for value in by_file[caller]]
+        return known
 
     def note(self, file: str, flows: Mapping[Key, tuple[str, ...]]) -> None:
         """What a file says under its flow keys."""
         for key, values in flows.items():
             self.flows[key][file] = values
+        self._flowed.clear()
+
+    def unnote(self, file: str, keys: Iterable[Key]) -> None:
+        """A file says nothing under these keys any more."""
+        for key in keys:
+            self.flows[key].pop(file, None)
+        self._flowed.clear()
 
     # -- unrecorded access: for the file being resolved, and after a recorded look-up
 
