@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from ctxsearch.graph.facts import MODULE_SCOPE, Definition, Expr, Import, Op, ParamKind, Type
 from ctxsearch.graph.model import NodeFlag, NodeKind, Rule
@@ -1023,14 +1024,19 @@ class PythonEvaluator(PythonGenerics):
         if callee.op is not Op.MEMBER:
             return []
         receiver = facts.exprs[callee.base]
+        may_be_unique = len(name) >= MIN_UNIQUE_LENGTH and name not in LIBRARY_METHODS
+        most = MAX_SUBCLASSES if receiver.op is Op.THIS else int(may_be_unique)
+        if not most:
+            return []
         if receiver.op not in (Op.THIS, Op.RECEIVER_CLASS) and self.ask(path, callee.base):
             return []  # known, and without such a member
-        found = self.world.named(self.world.language(path), name)
+        named: Iterable[tuple[str, int]] = self.world.named(self.world.language(path), name)
         if not facts.flags & NodeFlag.TEST:
-            found = [item for item in found if not self.table(item[0]).facts.flags & NodeFlag.TEST]
+            named = (item for item in named if not self.table(item[0]).facts.flags & NodeFlag.TEST)
+        found = list(islice(named, most + 1))  # one too many is as good as all, of which a common name has thousands
         if len(found) != 1:
             return self._in_subclasses(path, receiver, found)
-        if len(name) < MIN_UNIQUE_LENGTH or name in LIBRARY_METHODS:
+        if not may_be_unique:
             return []
         return found if self._related(path, found[0][0]) and self._is_method(*found[0]) else []
 

@@ -79,6 +79,7 @@ class World:
         self.tables: dict[str, FileTable] = {}  # those decoded now; read by evaluators, filled by `table`
         self._weights: dict[str, int] = {}  # encoded bytes of the decoded
         self._weight = 0
+        self._decoded: dict[str, int] = {}  # how often, per file; of all files ever decoded
         self._named: dict[tuple[str, str], list[Place]] = defaultdict(list)
         self._groups: set[str] = set()  # families that some file belonged to
         self._packages: dict[tuple[str, str], set[str]] = defaultdict(set)
@@ -199,12 +200,14 @@ class World:
         return table
 
     def _keep(self, table: FileTable, weight: int) -> None:
-        """Hold a decoded file; the longest-held half goes when there are too many."""
+        """Hold a decoded file; half of them go when there are too many: those that were needed again least often,
+        for what every file imports is needed again and again."""
         if self._weight + weight > MAX_DECODED_BYTES:
-            for path in list(self.tables):
+            for path in sorted(self.tables, key=self._decoded.__getitem__):
                 self._let_go(path)
                 if self._weight <= MAX_DECODED_BYTES // 2:
                     break
+        self._decoded[table.path] = self._decoded.get(table.path, 0) + 1
         self.tables[table.path] = table
         self._weights[table.path] = weight
         self._weight += weight
