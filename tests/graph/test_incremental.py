@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxsearch.graph.facts import encode_facts
@@ -211,7 +211,7 @@ def normal(graph: FileGraph) -> tuple[object, ...]:
 
 
 @pytest.mark.parametrize("language", sorted(LANGUAGES))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60)
 @given(edits=edits)
 def test_incremental_equals_from_scratch(language: str, edits: list[tuple[str, File | None]]) -> None:
     suffix, render = LANGUAGES[language]
@@ -235,7 +235,7 @@ def test_incremental_equals_from_scratch(language: str, edits: list[tuple[str, F
         assert shared == fresh.shared
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25)
 @given(edits=edits)
 def test_a_restored_resolver_goes_on_where_the_first_stopped(edits: list[tuple[str, File | None]]) -> None:
     texts = {f"{module}.py": python(file).encode() for module, file in edits if file is not None}
@@ -251,7 +251,7 @@ def test_a_restored_resolver_goes_on_where_the_first_stopped(edits: list[tuple[s
     }.items()
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40)
 @given(edits=edits, named=st.lists(st.sampled_from(("Base", "Store.load", "alpha.save", "beta.py")), max_size=4))
 def test_what_a_document_names_follows_every_edit(edits: list[tuple[str, File | None]], named: list[str]) -> None:
     texts = {"README.md": "\n".join(["# Guide", *(f"`{name}`" for name in named)]).encode()}

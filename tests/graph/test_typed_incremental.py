@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxsearch.graph.records import FileGraph
@@ -117,7 +117,7 @@ def visible(graphs: dict[str, FileGraph]) -> dict[str, tuple[object, ...]]:
 
 
 @pytest.mark.parametrize("language", sorted(LANGUAGES))
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40)
 @given(edits=edits)
 def test_incremental_equals_from_scratch(language: str, edits: list[tuple[str, Source | None]]) -> None:
     suffix, render = LANGUAGES[language]
