@@ -130,7 +130,11 @@ def run_repository(
     root = options.work / "src" / name
     clone(mirror, root)
     for commit, queries in by_commit(repository["queries"]):
-        git(root, "checkout", "--quiet", "--force", commit)
+        try:
+            git(root, "checkout", "--quiet", "--force", commit)
+        except subprocess.CalledProcessError as error:  # a mirror without some objects
+            print(f"{repository['repo']:28} {commit[:10]} left out: {error.stderr.strip()[:80]}", flush=True)
+            continue
         started = time.perf_counter()
         with open_corpus(name, root, options.work / "state" / name, embedder) as corpus:
             indexed = time.perf_counter()
