@@ -9,11 +9,11 @@ them the symbol.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable
 from typing import Final, TypeVar
 
 from ctxsearch.search.query import Signal
-from ctxsearch.search.ranking import RRF_CONSTANT, Fused, RankedList
+from ctxsearch.search.ranking import Ballot, Fusion, RankedList, added, worth_of_places
 from ctxsearch.search.steps import EXACT_SCORE
 
 TEXT_SIGNALS: Final = frozenset({Signal.BM25, Signal.SEMANTIC})
@@ -22,62 +22,47 @@ NEXT_NODE: Final = 0.8  # what the next node of a file keeps: about fifteen plac
 Key = TypeVar("Key", bound=Hashable)
 
 
-def cohere(
-    fused: Mapping[Key, Fused[Key]],
-    lists: Iterable[RankedList[Key]],
-    weights: Mapping[Signal, float],
-    file_of: Callable[[Key], Hashable | None],
-) -> dict[Key, Fused[Key]]:
+def cohere(fusion: Fusion[Key], file_of: Callable[[Key], Hashable | None]) -> Fusion[Key]:
     """The same nodes with their text votes replaced by their file's; other votes stay the node's own.
 
     `file_of` is None for nodes without a file. With fewer than two text signals there is nothing to agree on.
     """
-    ran = [one for one in lists if weights.get(one.signal, 0.0) > 0]
-    text = [one for one in ran if one.signal in TEXT_SIGNALS]
+    text = [ballot for ballot in fusion.ballots if ballot.ranked.signal in TEXT_SIGNALS]
     if len(text) < 2:
-        return dict(fused)
-    total = sum(weights[one.signal] for one in ran)
-    exact = [hit for one in text if one.signal is Signal.BM25 for hit in one.hits if hit[1] >= EXACT_SCORE]
+        return fusion
+    exact = _exact(text)
     by_file: dict[Hashable, float] = {}
-    for one in text:
-        share = weights[one.signal] / total * (RRF_CONSTANT + 1)
-        for rank, file in enumerate(_files([*exact, *one.hits], file_of), start=1):
-            by_file[file] = by_file.get(file, 0.0) + share / (RRF_CONSTANT + rank)
-    places = {key: place for place, (key, _) in enumerate(exact)}
-    return {one.key: one for one in _shared(fused, by_file, file_of, places)}
-
-
-def _files(hits: Iterable[tuple[Key, float]], file_of: Callable[[Key], Hashable | None]) -> list[Hashable]:
-    """The files of a list in the order of their first node."""
-    found: dict[Hashable, None] = {}
-    for key, _ in hits:
+    for ballot in text:
+        files = _files(exact, ballot.ranked, file_of)
+        for file, worth in zip(files, worth_of_places(ballot.share, len(files)), strict=True):
+            by_file[file] = by_file.get(file, 0.0) + worth
+    own = added(text)
+    members: dict[Hashable, list[Key]] = {}
+    for key in own:
         file = file_of(key)
         if file is not None:
-            found.setdefault(file)
+            members.setdefault(file, []).append(key)
+    scores = dict(fusion.scores)
+    for file, keys in members.items():
+        if len(keys) > 1:
+            keys.sort(key=lambda key: (exact.get(key, len(exact)), -own[key], str(key)))
+        worth = by_file[file]
+        for key in keys:
+            scores[key] = min(1.0, max(0.0, scores[key] - own[key]) + worth)
+            worth *= NEXT_NODE
+    return Fusion(scores, fusion.ballots)
+
+
+def _exact(text: Iterable[Ballot[Key]]) -> dict[Key, int]:
+    """The symbols that the query spells, in the order of full text."""
+    hits = [hit for ballot in text if ballot.ranked.signal is Signal.BM25 for hit in ballot.ranked.hits]
+    exact = [key for key, raw in hits if raw >= EXACT_SCORE]
+    return {key: place for place, key in enumerate(exact)}
+
+
+def _files(exact: Iterable[Key], ranked: RankedList[Key], file_of: Callable[[Key], Hashable | None]) -> list[Hashable]:
+    """The files of a list in the order of their first node, those of exact symbols before all."""
+    found = dict.fromkeys([file_of(key) for key in exact])
+    found |= dict.fromkeys([file_of(key) for key, _ in ranked.hits])
+    found.pop(None, None)
     return list(found)
-
-
-def _shared(
-    fused: Mapping[Key, Fused[Key]],
-    by_file: Mapping[Hashable, float],
-    file_of: Callable[[Key], Hashable | None],
-    exact: Mapping[Key, int],
-) -> Iterable[Fused[Key]]:
-    members: dict[Hashable, list[tuple[float, Fused[Key]]]] = {}
-    for one in fused.values():
-        votes = one.votes
-        words, meaning = votes.get(Signal.BM25), votes.get(Signal.SEMANTIC)
-        own = (words.contribution if words else 0.0) + (meaning.contribution if meaning else 0.0)
-        file = file_of(one.key)
-        if file is None or not own:
-            yield one
-        else:
-            members.setdefault(file, []).append((own, one))
-    for file, nodes in members.items():
-        keeps = 1.0
-        if len(nodes) > 1:
-            nodes.sort(key=lambda item: (exact.get(item[1].key, len(exact)), -item[0], str(item[1].key)))
-        for own, one in nodes:
-            shared = min(1.0, max(0.0, one.fused - own) + by_file[file] * keeps)
-            yield Fused(one.key, shared, one.votes)
-            keeps *= NEXT_NODE

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, Generic, TypeVar
+from dataclasses import dataclass, field
+from typing import Final, Generic, NamedTuple, TypeVar
 
 import msgspec
 
@@ -29,20 +29,43 @@ class Vote(msgspec.Struct, frozen=True, gc=False):
         return rank_score(self.rank)
 
 
-class Fused(msgspec.Struct, Generic[Key], frozen=True, gc=False):
-    """A node with the votes that it got."""
-
-    key: Key
-    fused: float  # 0..1, before the penalty
-    votes: Mapping[Signal, Vote]
-
-
 @dataclass(frozen=True, slots=True)
 class RankedList(Generic[Key]):
     """One signal's answer, best first. An id twice counts once, at its best rank."""
 
     signal: Signal
     hits: Sequence[tuple[Key, float]]  # key, raw score
+    places: dict[Key, int] = field(init=False, repr=False, compare=False)  # where each key stands first, from 0
+
+    def __post_init__(self) -> None:
+        """Look the places up once: fusion, coherence and the page all ask."""
+        last_first = zip(range(len(self.hits) - 1, -1, -1), reversed(self.hits), strict=True)
+        object.__setattr__(self, "places", {key: place for place, (key, _) in last_first})
+
+
+class Ballot(NamedTuple, Generic[Key]):
+    """A list that votes: what each of its places is worth."""
+
+    ranked: RankedList[Key]
+    share: float  # of the score before the penalty that its first place gives, 0..1
+    worth: Sequence[float]  # what each of its places gives
+
+
+@dataclass(frozen=True, slots=True)
+class Fusion(Generic[Key]):
+    """The votes of all signals, added up per node. Who voted how is told of the few that are shown."""
+
+    scores: Mapping[Key, float]  # 0..1, before the penalty
+    ballots: tuple[Ballot[Key], ...]  # in the order of Signal
+
+    def votes(self, key: Key) -> dict[Signal, Vote]:
+        """What every signal that found the node said about it."""
+        found: dict[Signal, Vote] = {}
+        for ranked, _, worth in self.ballots:
+            place = ranked.places.get(key)
+            if place is not None:
+                found[ranked.signal] = Vote(place + 1, ranked.hits[place][1], worth[place])
+        return found
 
 
 def rank_score(rank: int) -> float:
@@ -50,31 +73,37 @@ def rank_score(rank: int) -> float:
     return (RRF_CONSTANT + 1) / (RRF_CONSTANT + rank) if rank else 0.0
 
 
-def fuse(lists: Iterable[RankedList[Key]], weights: Mapping[Signal, float]) -> dict[Key, Fused[Key]]:
+def fuse(lists: Iterable[RankedList[Key]], weights: Mapping[Signal, float]) -> Fusion[Key]:
     """Weighted reciprocal rank fusion over the lists of the signals that ran; the order of lists does not
     matter.
 
     `score = sum of weight/(60+rank) / (sum of weights / 61)`: 1 for a node that is first in every list.
     """
     by_signal = {ranked.signal: ranked for ranked in lists}
-    signals = [signal for signal in Signal if weights.get(signal, 0.0) > 0 and signal in by_signal]
-    total = math.fsum(weights[signal] for signal in signals)
-    votes: dict[Key, dict[Signal, Vote]] = {}
-    for signal in signals:
-        share = weights[signal] / total * (RRF_CONSTANT + 1)
-        for rank, (key, raw) in enumerate(by_signal[signal].hits, start=1):
-            cast = votes.get(key)
-            if cast is None:
-                votes[key] = {signal: Vote(rank, raw, share / (RRF_CONSTANT + rank))}
-            elif signal not in cast:  # of an id twice the first counts
-                cast[signal] = Vote(rank, raw, share / (RRF_CONSTANT + rank))
-    return {key: Fused(key, _sum(cast), cast) for key, cast in votes.items()}
+    ran = [by_signal[signal] for signal in Signal if weights.get(signal, 0.0) > 0 and signal in by_signal]
+    total = math.fsum(weights[ranked.signal] for ranked in ran)
+    ballots = tuple(_ballot(one, weights[one.signal] / total) for one in ran)
+    # At most 1, whatever the last bit says.
+    return Fusion({key: min(1.0, score) for key, score in added(ballots).items()}, ballots)
 
 
-def _sum(votes: Mapping[Signal, Vote]) -> float:
-    """Exactly rounded, hence independent of the order; at most 1 whatever the last bit says."""
-    total = math.fsum([vote.contribution for vote in votes.values()])
-    return min(1.0, total)
+def _ballot(ranked: RankedList[Key], share: float) -> Ballot[Key]:
+    return Ballot(ranked, share, worth_of_places(share, len(ranked.hits)))
+
+
+def worth_of_places(share: float, count: int) -> list[float]:
+    """What the first, the second ... of `count` places add to a score."""
+    whole = share * (RRF_CONSTANT + 1)
+    return [whole / rank for rank in range(RRF_CONSTANT + 1, RRF_CONSTANT + 1 + count)]
+
+
+def added(ballots: Iterable[Ballot[Key]]) -> dict[Key, float]:
+    """The sum of what the ballots say of every node; always added in their order, hence reproducible."""
+    scores: dict[Key, float] = {}
+    for ranked, _, worth in ballots:
+        for key, place in ranked.places.items():
+            scores[key] = scores.get(key, 0.0) + worth[place]
+    return scores
 
 
 # What decides between nodes whose votes do not: path, line and id.
@@ -82,14 +111,16 @@ Placed = tuple[str, int, str]
 
 
 class Ranked(msgspec.Struct, Generic[Key], frozen=True, gc=False):
-    """A node in the final order."""
+    """A node in the final order, with the votes that it got."""
 
-    fused: Fused[Key]
+    key: Key
     score: float
+    votes: Mapping[Signal, Vote]
 
 
 def order(
-    candidates: Iterable[Fused[Key]],
+    fusion: Fusion[Key],
+    candidates: Iterable[Key],
     penalty: Callable[[Key], float] | None,
     place: Callable[[Key], Placed],
     min_score: float,
@@ -97,20 +128,24 @@ def order(
 ) -> list[Ranked[Key]]:
     """Penalty, filter, sort, cut: in that order. Without a penalty every factor is 1.
 
-    Only what may be among the first `limit` is asked for its place: nothing below the score of the last of them.
+    Only what may be among the first `limit` is asked for its votes and place: nothing below the score of the last.
     """
-    scores = [(one.fused if penalty is None else one.fused * penalty(one.key), one) for one in candidates]
+    fused = fusion.scores
+    if penalty is None:
+        scores = [(fused[key], key) for key in candidates]
+    else:
+        scores = [(fused[key] * penalty(key), key) for key in candidates]
     kept = [scored for scored in scores if scored[0] >= min_score]
     if len(kept) > limit:
         last = sorted([score for score, _ in kept], reverse=True)[limit - 1]
         kept = [scored for scored in kept if scored[0] >= last]
-    ranked = [Ranked(one, score) for score, one in kept]
+    ranked = [Ranked(key, score, fusion.votes(key)) for score, key in kept]
     ranked.sort(key=lambda one: _sort_key(one, place))
     return ranked[:limit]
 
 
 def _sort_key(ranked: Ranked[Key], place: Callable[[Key], Placed]) -> tuple[float, int, float, Placed]:
     """Score, then how many signals agree, then raw bm25, then where it stands: total, hence reproducible."""
-    votes = ranked.fused.votes
+    votes = ranked.votes
     bm25 = votes.get(Signal.BM25)
-    return -ranked.score, -len(votes), -(bm25.raw if bm25 is not None else 0.0), place(ranked.fused.key)
+    return -ranked.score, -len(votes), -(bm25.raw if bm25 is not None else 0.0), place(ranked.key)

@@ -35,7 +35,7 @@ from ctxsearch.search.ports import (
     Selection,
 )
 from ctxsearch.search.query import Content, Mode, SearchQuery, Signal
-from ctxsearch.search.ranking import Fused, Placed, Ranked, RankedList, Vote, fuse, order
+from ctxsearch.search.ranking import Fusion, Placed, Ranked, RankedList, Vote, fuse, order
 from ctxsearch.search.results import (
     Explanation,
     Guidance,
@@ -148,13 +148,13 @@ class ContextSearchService:
             self._expand(run)
         self._check_answerable(run)
         with run.timed("fusion"):
-            fused = self._fused(run)
-            accepted = self._accepted(run, fused.values())
-            ranked = order(accepted, self._penalty(run), self._placing(run), query.min_score, query.k)
+            fusion = self._fused(run)
+            accepted = self._accepted(run, fusion.scores)
+            ranked = order(fusion, accepted, self._penalty(run), self._placing(run), query.min_score, query.k)
         with run.timed("content"):
             results = self._results(run, ranked)
         guidance = None if results else self._guidance(run, len(accepted))
-        explanation = self._explanation(run, len(fused)) if query.explain else None
+        explanation = self._explanation(run, len(fusion.scores)) if query.explain else None
         self._repair(run)
         return SearchResponse(
             results=results,
@@ -333,9 +333,9 @@ class ContextSearchService:
 
     def _seeds(self, run: _Run) -> list[_Key]:
         """The top of the fused text signals that the graph knows, before any penalty."""
-        fused = self._fused(run)
-        known = [one for key, one in fused.items() if key in run.nodes]
-        return [one.fused.key for one in order(known, None, self._placing(run), 0.0, SEEDS)]
+        fusion = self._fused(run)
+        known = [key for key in fusion.scores if key in run.nodes]
+        return [one.key for one in order(fusion, known, None, self._placing(run), 0.0, SEEDS)]
 
     def _acceptance(self, run: _Run, number: int) -> Callable[[CodeNode], bool]:
         selection = run.selections[number]
@@ -353,15 +353,11 @@ class ContextSearchService:
 
     # Ordering
 
-    def _fused(self, run: _Run) -> Mapping[_Key, Fused[_Key]]:
+    def _fused(self, run: _Run) -> Fusion[_Key]:
         """The signals' votes, added per node and, where the policy says so, per file."""
-        weights = run.query.signal_weights()
-        fused = fuse(run.lists.values(), weights)
-        run.look_up(fused)
-        if not self._policy.file_coherence:
-            return fused
-
-        return cohere(fused, run.lists.values(), weights, run.files.__getitem__)
+        fusion = fuse(run.lists.values(), run.query.signal_weights())
+        run.look_up(fusion.scores)
+        return cohere(fusion, run.files.__getitem__) if self._policy.file_coherence else fusion
 
     def _check_answerable(self, run: _Run) -> None:
         if run.lists or not run.reports:
@@ -369,19 +365,15 @@ class ContextSearchService:
         reasons = "; ".join(run.warnings)
         raise Unavailable(f"no signal could answer: {reasons}")
 
-    def _accepted(self, run: _Run, candidates: Iterable[Fused[_Key]]) -> list[Fused[_Key]]:
+    def _accepted(self, run: _Run, candidates: Iterable[_Key]) -> list[_Key]:
         """Known to the graph, in scope, not below the floor: checked once more, whatever the indexes did."""
+        known: list[_Key] = []
+        for key in candidates:
+            (known if key in run.nodes else run.unknown).append(key)
+        if all(selection.is_everything for selection in run.selections):
+            return known
         accepts = [self._acceptance(run, number) for number in range(len(run.corpora))]
-        everything = all(selection.is_everything for selection in run.selections)
-        nodes = run.nodes
-        kept = []
-        for candidate in candidates:
-            node = nodes.get(candidate.key)
-            if node is None:
-                run.unknown.append(candidate.key)
-            elif everything or accepts[candidate.key.corpus](node):
-                kept.append(candidate)
-        return kept
+        return [key for key in known if accepts[key.corpus](run.nodes[key])]
 
     def _penalty(self, run: _Run) -> Callable[[_Key], float] | None:
         if not self._policy.freshness:
@@ -409,14 +401,14 @@ class ContextSearchService:
         )
 
     def _result(self, run: _Run, one: Ranked[_Key], content: ResultContent, on_disk: OnDisk) -> SearchResult:
-        key = one.fused.key
+        key = one.key
         return SearchResult(
             repository=run.corpora[key.corpus].repository,
             node=run.nodes[key],
             score=one.score,
-            votes=one.fused.votes,
+            votes=one.votes,
             freshness=run.fact(key),
-            label=_label(one.fused.votes),
+            label=_label(one.votes),
             reach=run.reached.get(key),
             content=content,
             on_disk=on_disk,
@@ -426,8 +418,8 @@ class ContextSearchService:
         """One look-up per corpus; an error there costs the text, not the answer."""
         texts = [NodeContent("", OnDisk.UNCHECKED)] * len(ranked)
         for number, corpus in enumerate(run.corpora):
-            places = [index for index, one in enumerate(ranked) if one.fused.key.corpus == number]
-            nodes = [run.nodes[ranked[index].fused.key] for index in places]
+            places = [index for index, one in enumerate(ranked) if one.key.corpus == number]
+            nodes = [run.nodes[ranked[index].key] for index in places]
             if not nodes:
                 continue
             try:
@@ -445,9 +437,7 @@ class ContextSearchService:
             return [ResultContent()] * len(ranked)
         snippets = Snippets(query.text, self._similarity(run))
         cut = snippets.full if query.content is Content.FULL else snippets.snippet
-        contents = [
-            cut(text.body, run.nodes[one.fused.key].start_line) for one, text in zip(ranked, texts, strict=True)
-        ]
+        contents = [cut(text.body, run.nodes[one.key].start_line) for one, text in zip(ranked, texts, strict=True)]
         return contents if query.max_tokens is None else within_budget(contents, query.max_tokens)
 
     def _similarity(self, run: _Run) -> Callable[[list[str]], list[float]] | None:

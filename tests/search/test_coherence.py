@@ -22,8 +22,8 @@ def ranked(bm25: list[str], semantic: list[str]) -> dict[str, float]:
         RankedList(Signal.BM25, [(key, 1.0) for key in bm25]),
         RankedList(Signal.SEMANTIC, [(key, 1.0) for key in semantic]),
     ]
-    found = cohere(fuse(lists, WEIGHTS), lists, WEIGHTS, file_of)
-    return {key: one.fused for key, one in found.items()}
+    found = cohere(fuse(lists, WEIGHTS), file_of).scores
+    return dict(found)
 
 
 def test_signals_that_agree_on_a_file_lift_it_over_one_that_a_single_signal_likes() -> None:
@@ -41,8 +41,8 @@ def test_an_exact_symbol_is_what_its_file_shows_first() -> None:
         RankedList(Signal.BM25, [("a:symbol", 2 * EXACT_SCORE), ("a:other", 1.0)]),
         RankedList(Signal.SEMANTIC, [("b:1", 1.0), ("a:other", 0.9)]),
     ]
-    found = cohere(fuse(lists, WEIGHTS), lists, WEIGHTS, file_of)
-    assert max(found, key=lambda key: found[key].fused) == "a:symbol"
+    found = cohere(fuse(lists, WEIGHTS), file_of).scores
+    assert max(found, key=lambda key: found[key]) == "a:symbol"
 
 
 def test_exact_symbols_of_a_file_keep_the_order_of_full_text_whatever_the_vectors_say() -> None:
@@ -50,8 +50,8 @@ def test_exact_symbols_of_a_file_keep_the_order_of_full_text_whatever_the_vector
         RankedList(Signal.BM25, [("a:class", 3 * EXACT_SCORE), ("a:constructor", 2 * EXACT_SCORE)]),
         RankedList(Signal.SEMANTIC, [("a:constructor", 1.0), ("b:1", 0.9), ("a:class", 0.1)]),
     ]
-    found = cohere(fuse(lists, WEIGHTS), lists, WEIGHTS, file_of)
-    assert found["a:class"].fused > found["a:constructor"].fused
+    found = cohere(fuse(lists, WEIGHTS), file_of).scores
+    assert found["a:class"] > found["a:constructor"]
 
 
 def test_a_file_first_in_both_lists_scores_one() -> None:
@@ -61,7 +61,7 @@ def test_a_file_first_in_both_lists_scores_one() -> None:
 def test_one_text_signal_alone_is_left_as_it_is() -> None:
     lists = [RankedList(Signal.BM25, [("a:1", 1.0), ("a:2", 1.0)])]
     fused = fuse(lists, WEIGHTS)
-    assert cohere(fused, lists, WEIGHTS, file_of) == fused
+    assert cohere(fused, file_of) == fused
 
 
 keys = st.lists(st.tuples(st.sampled_from(["a", "b", "c", ""]), st.integers(0, 4)).map(lambda x: f"{x[0]}:{x[1]}"))

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxsearch.search.query import Signal
-from ctxsearch.search.ranking import Fused, Placed, RankedList, fuse, order, rank_score
+from ctxsearch.search.ranking import Ballot, Fusion, Placed, RankedList, fuse, order, rank_score
 
 KEYS = st.sampled_from([f"n{number:02d}" for number in range(30)])
 LISTS = st.lists(KEYS, max_size=25, unique=True)
@@ -28,7 +28,8 @@ def anywhere(key: str) -> Placed:
 
 
 def ordered(lists: list[RankedList[str]], weights: Mapping[Signal, float]) -> list[str]:
-    return [one.fused.key for one in order(fuse(lists, weights).values(), None, anywhere, 0.0, 1000)]
+    fusion = fuse(lists, weights)
+    return [one.key for one in order(fusion, fusion.scores, None, anywhere, 0.0, 1000)]
 
 
 @given(LISTS, WEIGHT, st.sampled_from(list(Signal)))
@@ -39,10 +40,7 @@ def test_one_list_comes_back_as_itself(keys: list[str], weight: float, signal: S
 @given(st.lists(LISTS, min_size=4, max_size=4), WEIGHTS)
 def test_the_order_of_lists_does_not_matter(lists: list[list[str]], weights: dict[Signal, float]) -> None:
     made = [ranked(signal, keys) for signal, keys in zip(Signal, lists, strict=True)]
-    answers = {
-        tuple((key, one.fused) for key, one in sorted(fuse(some, weights).items()))
-        for some in itertools.permutations(made)
-    }
+    answers = {tuple(sorted(fuse(some, weights).scores.items())) for some in itertools.permutations(made)}
     assert len(answers) == 1
 
 
@@ -69,13 +67,13 @@ def test_no_id_twice_and_a_repeat_counts_once_at_its_best_rank(
     answer = ordered([ranked(Signal.BM25, repeated), ranked(Signal.SEMANTIC, other)], weights)
     assert len(answer) == len(set(answer))
     votes = fuse([ranked(Signal.BM25, repeated)], {Signal.BM25: 1.0})
-    assert all(votes[key].votes[Signal.BM25].rank == repeated.index(key) + 1 for key in repeated)
+    assert all(votes.votes(key)[Signal.BM25].rank == repeated.index(key) + 1 for key in repeated)
 
 
 @given(st.lists(LISTS, min_size=4, max_size=4), WEIGHTS)
 def test_scores_are_between_zero_and_one(lists: list[list[str]], weights: dict[Signal, float]) -> None:
     made = [ranked(signal, keys) for signal, keys in zip(Signal, lists, strict=True)]
-    assert all(0.0 < one.fused <= 1.0 for one in fuse(made, weights).values())
+    assert all(0.0 < score <= 1.0 for score in fuse(made, weights).scores.values())
 
 
 @given(LISTS, LISTS, WEIGHTS, st.floats(0.001, 1000.0))
@@ -84,8 +82,8 @@ def test_scaling_all_weights_changes_nothing(
 ) -> None:
     made = [ranked(Signal.BM25, first), ranked(Signal.SEMANTIC, second)]
     scaled = {signal: weight * scale for signal, weight in weights.items()}
-    for key, one in fuse(made, weights).items():
-        assert math.isclose(one.fused, fuse(made, scaled)[key].fused, rel_tol=1e-9)
+    for key, score in fuse(made, weights).scores.items():
+        assert math.isclose(score, fuse(made, scaled).scores[key], rel_tol=1e-9)
 
 
 def test_the_formula_is_that_of_the_contract() -> None:
@@ -93,34 +91,34 @@ def test_the_formula_is_that_of_the_contract() -> None:
     made = [ranked(Signal.BM25, ["a", "b"]), ranked(Signal.SEMANTIC, ["b", "c"])]
     fused = fuse(made, weights)
     norm = 1.8 / 61
-    assert fused["a"].fused == pytest.approx((1.0 / 61) / norm)
-    assert fused["b"].fused == pytest.approx((1.0 / 62 + 0.8 / 61) / norm)
-    assert fused["c"].fused == pytest.approx((0.8 / 62) / norm)
-    assert fused["b"].votes[Signal.SEMANTIC].contribution == pytest.approx(0.8 / 1.8)
+    assert fused.scores["a"] == pytest.approx((1.0 / 61) / norm)
+    assert fused.scores["b"] == pytest.approx((1.0 / 62 + 0.8 / 61) / norm)
+    assert fused.scores["c"] == pytest.approx((0.8 / 62) / norm)
+    assert fused.votes("b")[Signal.SEMANTIC].contribution == pytest.approx(0.8 / 1.8)
 
 
 def test_first_in_both_lists_beats_first_in_one_because_absence_gives_nothing() -> None:
     fused = fuse([ranked(Signal.BM25, ["a"]), ranked(Signal.SEMANTIC, ["a"])], {Signal.BM25: 1, Signal.SEMANTIC: 1})
-    assert fused["a"].fused == 1.0
+    assert fused.scores["a"] == 1.0
     alone = fuse([ranked(Signal.BM25, ["a"]), ranked(Signal.SEMANTIC, ["b"])], {Signal.BM25: 1, Signal.SEMANTIC: 1})
-    assert alone["a"].fused == 0.5
-    assert Signal.SEMANTIC not in alone["a"].votes
+    assert alone.scores["a"] == 0.5
+    assert Signal.SEMANTIC not in alone.votes("a")
 
 
 def test_the_best_result_is_not_forced_to_one_when_a_signal_ran_and_found_nothing() -> None:
     fused = fuse([ranked(Signal.BM25, ["a"]), ranked(Signal.SEMANTIC, [])], {Signal.BM25: 1.0, Signal.SEMANTIC: 1.0})
-    assert fused["a"].fused == 0.5
+    assert fused.scores["a"] == 0.5
 
 
 def test_a_signal_that_did_not_run_is_not_in_the_norm() -> None:
     fused = fuse([ranked(Signal.BM25, ["a"])], {Signal.BM25: 1.0, Signal.SEMANTIC: 1.0})
-    assert fused["a"].fused == 1.0
+    assert fused.scores["a"] == 1.0
 
 
 def test_a_signal_of_weight_zero_neither_votes_nor_dilutes() -> None:
     fused = fuse([ranked(Signal.BM25, ["a"]), ranked(Signal.FUZZY, ["b"])], {Signal.BM25: 1.0, Signal.FUZZY: 0.0})
-    assert set(fused) == {"a"}
-    assert fused["a"].fused == 1.0
+    assert set(fused.scores) == {"a"}
+    assert fused.scores["a"] == 1.0
 
 
 def test_rank_scores() -> None:
@@ -129,50 +127,43 @@ def test_rank_scores() -> None:
     assert rank_score(0) == 0.0
 
 
-def vote_for(key: str, score: float, **votes: tuple[int, float]) -> Fused[str]:
-    from ctxsearch.search.ranking import Vote
-
-    return Fused(key, score, {Signal(name): Vote(rank, raw, 0.0) for name, (rank, raw) in votes.items()})
+def fusion_of(scores: Mapping[str, float], **raw: Mapping[str, float]) -> Fusion[str]:
+    """Nodes with given scores; `raw` says which signals found which, and what they scored them."""
+    lists = [RankedList(Signal(name), list(hits.items())) for name, hits in raw.items()]
+    return Fusion(scores, tuple(Ballot(one, 0.0, [0.0] * len(one.hits)) for one in lists))
 
 
 def test_the_penalty_is_applied_before_the_sort_and_the_cut() -> None:
     penalties = {"old": 0.5, "new": 1.0, "newer": 1.0}
-    fused = [vote_for("old", 0.9), vote_for("new", 0.6), vote_for("newer", 0.5)]
-    answer = order(fused, penalties.__getitem__, anywhere, 0.0, 2)
-    assert [(one.fused.key, one.score) for one in answer] == [("new", 0.6), ("newer", 0.5)]
+    fusion = fusion_of({"old": 0.9, "new": 0.6, "newer": 0.5})
+    answer = order(fusion, fusion.scores, penalties.__getitem__, anywhere, 0.0, 2)
+    assert [(one.key, one.score) for one in answer] == [("new", 0.6), ("newer", 0.5)]
 
 
 def test_min_score_filters_what_is_shown_before_the_cut() -> None:
-    fused = [vote_for("old", 0.9), vote_for("new", 0.6)]
-    answer = order(fused, lambda key: 0.5 if key == "old" else 1.0, anywhere, 0.5, 1)
-    assert [one.fused.key for one in answer] == ["new"]
+    fusion = fusion_of({"old": 0.9, "new": 0.6})
+    answer = order(fusion, fusion.scores, lambda key: 0.5 if key == "old" else 1.0, anywhere, 0.5, 1)
+    assert [one.key for one in answer] == ["new"]
 
 
 def test_ties_go_by_signals_then_bm25_then_path_then_line_then_id() -> None:
-    fused = [
-        vote_for("id-b", 0.5, bm25=(1, 2.0)),
-        vote_for("id-a", 0.5, bm25=(1, 2.0)),
-        vote_for("line-9", 0.5, bm25=(1, 2.0)),
-        vote_for("path-z", 0.5, bm25=(1, 2.0)),
-        vote_for("raw-3", 0.5, bm25=(1, 3.0)),
-        vote_for("two", 0.5, bm25=(1, 1.0), semantic=(1, 1.0)),
-        vote_for("no-bm25", 0.5, semantic=(1, 9.0)),
-        vote_for("best", 0.6),
-    ]
-    places = {"path-z": ("z", 1), "line-9": ("a", 9)}
-    answer = order(fused, None, lambda key: answer_place(key, places), 0.0, 100)
     expected = ["best", "two", "raw-3", "id-a", "id-b", "line-9", "path-z", "no-bm25"]
-    assert [one.fused.key for one in answer] == expected
-    assert [
-        one.fused.key for one in order(reversed(fused), None, lambda key: answer_place(key, places), 0.0, 100)
-    ] == expected
+    bm25 = {"id-b": 2.0, "id-a": 2.0, "line-9": 2.0, "path-z": 2.0, "raw-3": 3.0, "two": 1.0}
+    fusion = fusion_of(
+        {key: 0.6 if key == "best" else 0.5 for key in expected}, bm25=bm25, semantic={"two": 1, "no-bm25": 9}
+    )
+    places = {"path-z": ("z", 1), "line-9": ("a", 9)}
+    for candidates in itertools.islice(itertools.permutations(expected), 0, 40_320, 997):
+        answer = order(fusion, candidates, None, lambda key: answer_place(key, places), 0.0, 100)
+        assert [one.key for one in answer] == expected
 
 
 @given(st.lists(st.tuples(st.sampled_from([0.2, 0.4, 0.5]), st.integers(0, 3)), max_size=20), st.integers(1, 20))
 def test_a_cut_order_is_the_beginning_of_the_whole_one(scores: list[tuple[float, int]], limit: int) -> None:
-    fused = [vote_for(f"{place:02}", score, bm25=(1, raw)) for place, (score, raw) in enumerate(scores)]
-    whole = order(fused, None, anywhere, 0.3, 100)
-    assert order(fused, None, anywhere, 0.3, limit) == whole[:limit]
+    made = {f"{place:02}": score for place, (score, _) in enumerate(scores)}
+    fusion = fusion_of(made, bm25={f"{place:02}": raw for place, (_, raw) in enumerate(scores)})
+    whole = order(fusion, made, None, anywhere, 0.3, 100)
+    assert order(fusion, made, None, anywhere, 0.3, limit) == whole[:limit]
 
 
 def answer_place(key: str, places: dict[str, tuple[str, int]]) -> Placed:
