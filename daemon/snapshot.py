@@ -9,13 +9,14 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from array import array
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ctxsearch.daemon.freshness import FreshnessTable, NoHistory
 from ctxsearch.graph.catalog import Pinned
@@ -33,7 +34,7 @@ from ctxsearch.search.ports import (
     VectorReader,
 )
 
-CHARACTERS_KEPT = 16_000_000  # of text that stays decoded: about what a morning's pages show
+BYTES_KEPT = 32_000_000  # of text that stays read: about what a morning's pages show
 MAX_STEPS = 400  # changed files beyond which building the graph anew is quicker than editing a copy
 
 
@@ -97,7 +98,7 @@ class Texts:
         self._catalog = catalog
         self._lock = threading.Lock()  # guards the two caches and the count below
         self._texts: OrderedDict[str, _Text] = OrderedDict()  # least recently used first
-        self._characters = 0  # of the texts kept
+        self._bytes = 0  # of the texts kept
         self._records: dict[str, FileRecord | None] = {}
 
     def contents(self, nodes: Sequence[CodeNode], /, *, bodies: bool = True) -> list[NodeContent]:
@@ -130,7 +131,7 @@ class Texts:
         missing = [path for path in paths if path not in found]
         if missing:
             with self._catalog.use() as snapshot:
-                read = {path: _text(snapshot.text(path)) for path in missing}
+                read = {path: _text(snapshot.source(path)) for path in missing}
             self._keep(read)
             found |= read
         return [found[path] for path in paths]
@@ -140,9 +141,9 @@ class Texts:
             for path, text in texts.items():
                 before = self._texts.pop(path, None)
                 self._texts[path] = text
-                self._characters += len(text.text) - (len(before.text) if before is not None else 0)
-            while self._characters > CHARACTERS_KEPT:
-                self._characters -= len(self._texts.popitem(last=False)[1].text)
+                self._bytes += len(text.source) - (len(before.source) if before is not None else 0)
+            while self._bytes > BYTES_KEPT:
+                self._bytes -= len(self._texts.popitem(last=False)[1].source)
 
     def _on_disk(self, path: str, record: FileRecord | None) -> OnDisk:
         """Whether the file still is what was indexed: by its stat, and by its bytes when that differs."""
@@ -167,24 +168,27 @@ class Texts:
 
 
 class _Text(NamedTuple):
-    """A file's text, and where its lines end: a fifth of what a list of its lines would take."""
+    """A file's text, and where its lines end: only the lines that are shown are ever decoded."""
 
-    text: str
-    lengths: array[int]  # of the lines up to and with each, line ends not counted
+    source: bytes
+    ends: NDArray[np.int64]  # of all lines but the last
 
     def between(self, first: int, last: int) -> str:
         """Lines `first` to `last`, 1-based inclusive, as far as there are any."""
-        last = min(last, len(self.lengths))
-        if first > last:
+        ends = self.ends
+        if first > min(last, len(ends) + 1):
             return ""
-        start = self.lengths[first - 2] + first - 1 if first > 1 else 0
-        return self.text[start : self.lengths[last - 1] + last - 1]
+        start = int(ends[first - 2]) + 1 if first > 1 else 0
+        end = int(ends[last - 1]) if last <= len(ends) else len(self.source)
+        return self.source[start:end].decode("utf-8", "surrogatepass")
 
 
-def _text(text: str | None) -> _Text:
-    if text is None:
-        return _Text("", array("L"))
-    return _Text(text, array("L", accumulate(map(len, text.split("\n")))))
+_NEWLINE = ord("\n")
+
+
+def _text(source: bytes | None) -> _Text:
+    source = source or b""
+    return _Text(source, np.flatnonzero(np.frombuffer(source, dtype=np.uint8) == _NEWLINE))
 
 
 def load_graph(catalog: Pinned, before: CodeGraph | None) -> CodeGraph:

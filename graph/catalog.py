@@ -547,11 +547,16 @@ class Snapshot:
 
     def text(self, path: str) -> str | None:
         """A file's text as it was indexed."""
+        source = self.source(path)
+        return None if source is None else source.decode("utf-8", "surrogatepass")
+
+    def source(self, path: str) -> bytes | None:
+        """A file's text as it was indexed, in UTF-8."""
         row = self._one("SELECT data FROM file LEFT JOIN text ON file = key WHERE path = ?", path_key(path))
         if row is None or is_shard(path):
             return None
         with self._decoding(f"text of {path}"):
-            return unseal(row[0], path_key(path))[1].decode("utf-8", "surrogatepass")
+            return unseal(row[0], path_key(path))[1]
 
     def documents(self, paths: Iterable[str] | None = None) -> Iterator[tuple[str, tuple[NodeDocument, ...]]]:
         """Nodes with their text, file by file in path order; shards first. Anonymous nodes are left out."""

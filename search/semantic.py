@@ -27,7 +27,7 @@ from ctxsearch.search.documents import node_texts, passage_hash, passages
 from ctxsearch.search.errors import IndexCorrupt
 from ctxsearch.search.ports import Embedder, Floats, Hit, Passage, Selection
 from ctxsearch.search.scope import Scope, dotted, path_regex
-from ctxsearch.search.vectors import Numbers, VectorBlock, VectorMatrix, make_block
+from ctxsearch.search.vectors import Halves, Numbers, VectorBlock, VectorMatrix, make_block
 
 FORMAT: Final = "vectors-1"
 _BATCH: Final = 4_096  # passages embedded and written at a time
@@ -423,13 +423,13 @@ def _numbers(table: Any, name: str) -> Numbers:
     return np.asarray(table[name].to_numpy(zero_copy_only=False), dtype=np.uint64)
 
 
-def _vectors_of(table: Any) -> Floats:
+def _vectors_of(table: Any) -> Halves:
     column = table["vector"]
     if hasattr(column, "combine_chunks"):
         column = column.combine_chunks()
     width = column.type.list_size
     flat = column.flatten().to_numpy(zero_copy_only=False)
-    return np.ascontiguousarray(flat, dtype=np.float32).reshape(-1, width)
+    return np.ascontiguousarray(flat, dtype=np.float16).reshape(-1, width)
 
 
 def _storable(text: str) -> str:

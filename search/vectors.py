@@ -1,10 +1,8 @@
-"""The hot path of semantic search: all vectors of one generation in memory, searched exactly. numpy only.
+"""The hot path of semantic search: all vectors of one generation in memory. numpy and numkong only.
 
 Blocks are immutable; an update makes a new matrix that shares the old blocks, marks rows dead and adds a
-small
-block. A large block is searched in two steps: a scan over the leading principal directions, then the true
-cosine of
-the best rows. bench/vectors.py prints the times and the recall of that first step beside the plain scan.
+small block. A search scans one byte per number, in whole numbers and hence alike on every processor, and takes
+the true cosines of the best rows. bench/vectors.py prints the times and the recall of the scan beside the plain one.
 """
 
 from __future__ import annotations
@@ -12,8 +10,9 @@ from __future__ import annotations
 import functools
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
+import numkong
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,13 +22,11 @@ from ctxsearch.search.scope import Scope
 
 Mask = NDArray[np.bool_]
 Numbers = NDArray[np.uint64]
+Halves = NDArray[np.float16]
 
-# Below this a plain scan takes under a millisecond, and the two-step search has nothing to save.
-TWO_STEP_ROWS: Final = 20_000
-# 128 of 256 directions hold 89 % of the variance on real code; bench/vectors.py prints the recall.
-LEADING: Final = 128
-KEPT_ROWS: Final = 1_000
-_BASIS_SAMPLE: Final = 20_000
+_STEPS: Final = 127  # of a byte, either side of zero
+_SPARE_ROWS: Final = 100  # more than wanted that the scan hands on: its rounding errs by a few places
+_ROWS_AT_ONCE: Final = 8_192  # made into bytes together: widening a whole table would double its memory
 _MAX_BLOCKS: Final = 12
 _MAX_DEAD: Final = 0.25
 
@@ -40,15 +37,14 @@ class VectorBlock:
 
     nodes: Numbers
     hashes: Numbers  # of the passages, to find a vector again
-    vectors: Floats  # as stored, widened: reading half precision costs 20 ns a number
+    vectors: Halves  # as stored
+    codes: numkong.PackedMatrix  # the vectors as bytes, in steps of the block's largest number
     paths: tuple[str, ...]  # distinct
     path_codes: NDArray[np.int32]
     languages: tuple[str, ...]  # distinct
     language_codes: NDArray[np.int32]
     kinds: NDArray[np.uint8]
     qualified_names: tuple[str, ...]
-    basis: Floats | None  # leading directions, one per column; None: the block is scanned plainly
-    scan: Floats  # vectors along the basis, or the vectors themselves
 
     def __len__(self) -> int:
         """Rows."""
@@ -76,29 +72,23 @@ class VectorBlock:
 
     def best(self, vector: Floats, mask: Mask | None, limit: int) -> tuple[NDArray[np.int64], Floats]:
         """Row numbers and cosines of at least the `limit` best rows that the mask lets through."""
-        if mask is not None and np.count_nonzero(mask) <= TWO_STEP_ROWS:
-            rows = np.flatnonzero(mask)
-            return _top(rows, self.cosines(rows, vector), limit)
-        scores: Floats = np.asarray(self.scan @ self._aligned(vector), dtype=np.float32)
-        if mask is not None:
-            scores[~mask] = -np.inf
-        rows = _best(scores, limit if self.basis is None else max(KEPT_ROWS, 8 * limit))
-        if mask is not None:
-            rows = rows[mask[rows]]
+        wanted = limit + _SPARE_ROWS
+        rows = np.arange(len(self)) if mask is None else np.flatnonzero(mask)
+        if len(rows) > wanted:
+            scores = np.asarray(numkong.dots_packed(_codes(vector[np.newaxis]), self.codes))[0]
+            rows = _best(scores, wanted) if mask is None else rows[_best(scores[rows], wanted)]
         return _top(rows, self.cosines(rows, vector), limit)
-
-    def _aligned(self, vector: Floats) -> Floats:
-        return vector if self.basis is None else np.asarray(vector @ self.basis, dtype=np.float32)
 
     def cosines(self, rows: NDArray[np.int64], vector: Floats) -> Floats:
         """Exact, and summed in a fixed order whatever the number of threads."""
-        return np.asarray(np.einsum("ij,j->i", self.vectors[rows], vector), dtype=np.float32)
+        wide = self.vectors[rows].astype(np.float32)
+        return np.asarray(np.einsum("ij,j->i", wide, vector), dtype=np.float32)
 
 
 def make_block(
     nodes: Numbers,
     hashes: Numbers,
-    vectors: Floats,
+    vectors: Floats | Halves,
     paths: Sequence[str],
     languages: Sequence[str],
     kinds: NDArray[np.uint8],
@@ -107,19 +97,17 @@ def make_block(
     """A block from one value per row."""
     distinct_paths, path_codes = _coded(paths)
     distinct_languages, language_codes = _coded(languages)
-    basis = _leading_directions(vectors) if len(nodes) > TWO_STEP_ROWS else None
     return VectorBlock(
         nodes=nodes,
         hashes=hashes,
-        vectors=vectors,
+        vectors=np.asarray(vectors, dtype=np.float16),
+        codes=numkong.dots_pack(_codes(vectors)),
         paths=distinct_paths,
         path_codes=path_codes,
         languages=distinct_languages,
         language_codes=language_codes,
         kinds=kinds,
         qualified_names=tuple(qualified_names),
-        basis=basis,
-        scan=_projected(vectors, basis),
     )
 
 
@@ -189,7 +177,7 @@ class VectorMatrix:
         found: dict[int, Floats] = {}
         for block in self.blocks:
             for row in np.flatnonzero(np.isin(block.hashes, hashes)).tolist():
-                found[int(block.hashes[row])] = block.vectors[row]
+                found[int(block.hashes[row])] = block.vectors[row].astype(np.float32)
         return found
 
     def _marked(self, dead: list[Mask], block: VectorBlock | None) -> VectorMatrix:
@@ -264,18 +252,14 @@ def _coded(values: Sequence[str]) -> tuple[tuple[str, ...], NDArray[np.int32]]:
     return tuple(codes), numbers
 
 
-def _leading_directions(vectors: Floats) -> Floats | None:
-    """The directions in which a sample of the rows spreads most, one per column."""
-    if vectors.shape[1] <= LEADING:
-        return None
-    step = max(1, len(vectors) // _BASIS_SAMPLE)
-    sample = vectors[::step]
-    _, directions = np.linalg.eigh(sample.T @ sample)
-    return np.ascontiguousarray(directions[:, ::-1][:, :LEADING], dtype=np.float32)
-
-
-def _projected(vectors: Floats, basis: Floats | None) -> Floats:
-    return vectors if basis is None else np.asarray(vectors @ basis, dtype=np.float32)
+def _codes(vectors: Floats | Halves) -> NDArray[np.int8]:
+    """Numbers as signed bytes: the largest is 127, whichever it is, and products compare as cosines do."""
+    largest = float(np.abs(vectors).max(initial=0.0)) or 1.0
+    codes = np.empty(vectors.shape, dtype=np.int8)
+    for start in range(0, len(vectors), _ROWS_AT_ONCE):
+        some = vectors[start : start + _ROWS_AT_ONCE].astype(np.float32)
+        codes[start : start + _ROWS_AT_ONCE] = np.rint(some * (_STEPS / largest))
+    return codes
 
 
 def _top(rows: NDArray[np.int64], scores: Floats, limit: int) -> tuple[NDArray[np.int64], Floats]:
@@ -285,7 +269,7 @@ def _top(rows: NDArray[np.int64], scores: Floats, limit: int) -> tuple[NDArray[n
     return rows[best], scores[best]
 
 
-def _best(scores: Floats, limit: int) -> NDArray[np.int64]:
+def _best(scores: NDArray[Any], limit: int) -> NDArray[np.int64]:
     """Where the `limit` highest scores are, in no order; everywhere when there are not more."""
     if len(scores) <= limit:
         return np.arange(len(scores))
