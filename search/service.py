@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -54,15 +54,32 @@ _NEAR_NAMES: Final = 5
 _WORKERS: Final = 4
 
 
-class _Key(NamedTuple):
-    """A candidate: which corpus, which node."""
+@dataclass(slots=True, eq=False)
+class _Candidate:
+    """A node that a signal found. One object per node and request: looked up by what it is, not by its fields."""
 
     corpus: int
     id: NodeId
+    node: CodeNode | None  # None: an index knows it and its graph does not
+    file: Hashable  # None: it stands in no file
 
     def __str__(self) -> str:
-        """Order inside a file is by id; the generated form would be made for every candidate."""
+        """Order inside a file is by id."""
         return self.id
+
+    @property
+    def known(self) -> CodeNode:
+        """The node, of a candidate that was accepted."""
+        assert self.node is not None
+        return self.node
+
+
+class _Found(NamedTuple):
+    """One entry of a signal's list."""
+
+    corpus: int
+    id: NodeId
+    raw: float
 
 
 @dataclass(slots=True)
@@ -72,16 +89,15 @@ class _Run:
     query: SearchQuery
     corpora: tuple[Corpus, ...]
     selections: tuple[Selection, ...]
-    lists: dict[Signal, RankedList[_Key]] = field(default_factory=dict)
+    lists: dict[Signal, RankedList[_Candidate]] = field(default_factory=dict)
     reports: dict[Signal, SignalReport] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
-    reached: dict[_Key, Reach] = field(default_factory=dict)
+    reached: dict[tuple[int, NodeId], Reach] = field(default_factory=dict)
     seeds: tuple[NodeId, ...] = ()
     dropped_by_scope: int = 0
     dropped_by_floor: int = 0
-    unknown: list[_Key] = field(default_factory=list)
-    nodes: dict[_Key, CodeNode] = field(default_factory=dict)  # of the candidates, each looked up once
-    files: dict[_Key, tuple[int, str] | None] = field(default_factory=dict)  # that they stand in
+    unknown: list[_Candidate] = field(default_factory=list)
+    candidates: dict[tuple[int, NodeId], _Candidate] = field(default_factory=dict)
     milliseconds: dict[str, float] = field(default_factory=dict)
 
     @contextmanager
@@ -93,19 +109,24 @@ class _Run:
         finally:
             self.milliseconds[stage] = (time.perf_counter() - started) * 1e3
 
-    def look_up(self, keys: Iterable[_Key]) -> None:
-        """Find the nodes of candidates; what their graph does not know stays out of `nodes`."""
-        nodes, files = self.nodes, self.files
-        for key in keys:
-            if key not in files:
-                node = self.corpora[key.corpus].nodes.node(key.id)
-                if node is not None:
-                    nodes[key] = node
-                files[key] = (key.corpus, node.path) if node is not None and node.path else None
+    def ranked(self, signal: Signal, found: Iterable[_Found]) -> RankedList[_Candidate]:
+        """A signal's list; a node that several signals found is one candidate."""
+        return RankedList(signal, [(self._candidate(corpus, node_id), raw) for corpus, node_id, raw in found])
 
-    def fact(self, key: _Key) -> FreshnessFact:
+    def _candidate(self, corpus: int, node_id: NodeId) -> _Candidate:
+        known = self.candidates.get((corpus, node_id))
+        if known is not None:
+            return known
+        node = self.corpora[corpus].nodes.node(node_id)
+        path = node.path if node is not None else ""
+        # A path is hashed once and for all, a pair every time; with one repository the path says enough.
+        file = (path if len(self.corpora) == 1 else (corpus, path)) if path else None
+        made = self.candidates[corpus, node_id] = _Candidate(corpus, node_id, node, file)
+        return made
+
+    def fact(self, candidate: _Candidate) -> FreshnessFact:
         """The candidate's freshness."""
-        return self.corpora[key.corpus].freshness.fact(key.id)
+        return self.corpora[candidate.corpus].freshness.fact(candidate.id)
 
 
 class ContextSearchService:
@@ -150,7 +171,7 @@ class ContextSearchService:
         with run.timed("fusion"):
             fusion = self._fused(run)
             accepted = self._accepted(run, fusion.scores)
-            ranked = order(fusion, accepted, self._penalty(run), self._placing(run), query.min_score, query.k)
+            ranked = order(fusion, accepted, self._penalty(run), _place, query.min_score, query.k)
         with run.timed("content"):
             results = self._results(run, ranked)
         guidance = None if results else self._guidance(run, len(accepted))
@@ -219,7 +240,7 @@ class ContextSearchService:
     def _ask_text_signals(self, run: _Run) -> None:
         weights = run.query.signal_weights()
         asked = [signal for signal, weight in weights.items() if weight > 0 and signal is not Signal.GRAPH]
-        signals: dict[Signal, Callable[[_Run], RankedList[_Key]]] = {
+        signals: dict[Signal, Callable[[_Run], list[_Found]]] = {
             Signal.BM25: self._bm25,
             Signal.SEMANTIC: self._semantic,
             Signal.FUZZY: self._fuzzy,
@@ -235,18 +256,18 @@ class ContextSearchService:
 
     def _note(self, run: _Run, signal: Signal, weight: float, outcome: _Outcome) -> None:
         error = outcome.error
-        if error is not None or outcome.ranked is None:
+        if error is not None or outcome.found is None:
             if isinstance(error, FailedPrecondition) and run.query.mode is Mode.SEMANTIC:
                 raise error
             reason = f"{type(error).__name__}: {error}" if not isinstance(error, SearchError) else str(error)
             run.warnings.append(f"{signal} did not answer: {reason}")
             run.reports[signal] = SignalReport(signal, weight, False, 0, outcome.milliseconds, reason)
             return
-        run.lists[signal] = outcome.ranked
-        count = len(outcome.ranked.hits)
+        run.lists[signal] = run.ranked(signal, outcome.found)
+        count = len(outcome.found)
         run.reports[signal] = SignalReport(signal, weight, True, count, outcome.milliseconds)
 
-    def _bm25(self, run: _Run) -> RankedList[_Key]:
+    def _bm25(self, run: _Run) -> list[_Found]:
         def search(corpus: Corpus, selection: Selection) -> list[Hit]:
             if corpus.full_text is None:
                 raise FailedPrecondition(f"{corpus.repository} has no full-text index")
@@ -254,7 +275,7 @@ class ContextSearchService:
 
         return self._gathered(run, Signal.BM25, search)
 
-    def _fuzzy(self, run: _Run) -> RankedList[_Key]:
+    def _fuzzy(self, run: _Run) -> list[_Found]:
         def search(corpus: Corpus, selection: Selection) -> list[Hit]:
             if corpus.full_text is None:
                 raise FailedPrecondition(f"{corpus.repository} has no full-text index")
@@ -262,7 +283,7 @@ class ContextSearchService:
 
         return self._gathered(run, Signal.FUZZY, search)
 
-    def _semantic(self, run: _Run) -> RankedList[_Key]:
+    def _semantic(self, run: _Run) -> list[_Found]:
         vector = self._query_vector(run.query)
 
         def search(corpus: Corpus, selection: Selection) -> list[Hit]:
@@ -285,21 +306,19 @@ class ContextSearchService:
             raise FailedPrecondition("no embedding model is configured")
         return self._embedder.embed_query(query.text)
 
-    def _gathered(
-        self, run: _Run, signal: Signal, search: Callable[[Corpus, Selection], list[Hit]]
-    ) -> RankedList[_Key]:
+    def _gathered(self, run: _Run, signal: Signal, search: Callable[[Corpus, Selection], list[Hit]]) -> list[_Found]:
         """One list over all corpora: by raw score, which is comparable inside one signal."""
-        found: list[tuple[_Key, float]] = []
+        found: list[_Found] = []
         for number, (corpus, selection) in enumerate(zip(run.corpora, run.selections, strict=True)):
             hits = search(corpus, selection)
             known = functools.cache(corpus.nodes.node)  # every step asks for the same ones
             for step in self._policy.steps:
                 if step.signal is signal:
                     hits = step(hits, run.query, known)
-            found += [(_Key(number, hit.id), hit.score) for hit in hits]
+            found += [_Found(number, hit.id, hit.score) for hit in hits]
         if len(run.corpora) > 1:
-            found.sort(key=lambda item: (-item[1], item[0]))
-        return RankedList(signal, found[: run.query.pool])
+            found.sort(key=lambda one: (-one.raw, one.corpus, one.id))
+        return found[: run.query.pool]
 
     # Expansion
 
@@ -311,13 +330,13 @@ class ContextSearchService:
         outcome = _attempt(self._graph, run)
         self._note(run, Signal.GRAPH, weights[Signal.GRAPH], outcome)
 
-    def _graph(self, run: _Run) -> RankedList[_Key]:
+    def _graph(self, run: _Run) -> list[_Found]:
         assert run.query.expansion is not None
         seeds = self._seeds(run)
-        run.seeds = tuple(key.id for key in seeds)
+        run.seeds = tuple(seed.id for seed in seeds)
         expanded = []
         for number, corpus in enumerate(run.corpora):
-            own = [(rank, key.id) for rank, key in enumerate(seeds) if key.corpus == number]
+            own = [(rank, seed.id) for rank, seed in enumerate(seeds) if seed.corpus == number]
             if not own:
                 continue
             if corpus.graph is None:
@@ -328,14 +347,14 @@ class ContextSearchService:
             expanded += [(expansion_order(one, own[one.seed_rank][0]), number, one) for one in walk.kept]
         expanded.sort(key=lambda item: (item[0], item[1]))
         expanded = expanded[: run.query.pool]
-        run.reached = {_Key(number, one.node.id): one.reach for _, number, one in expanded}
-        return RankedList(Signal.GRAPH, [(_Key(number, one.node.id), one.raw) for _, number, one in expanded])
+        run.reached = {(number, one.node.id): one.reach for _, number, one in expanded}
+        return [_Found(number, one.node.id, one.raw) for _, number, one in expanded]
 
-    def _seeds(self, run: _Run) -> list[_Key]:
+    def _seeds(self, run: _Run) -> list[_Candidate]:
         """The top of the fused text signals that the graph knows, before any penalty."""
         fusion = self._fused(run)
-        known = [key for key in fusion.scores if key in run.nodes]
-        return [one.key for one in order(fusion, known, None, self._placing(run), 0.0, SEEDS)]
+        known = [one for one in fusion.scores if one.node is not None]
+        return [one.key for one in order(fusion, known, None, _place, 0.0, SEEDS)]
 
     def _acceptance(self, run: _Run, number: int) -> Callable[[CodeNode], bool]:
         selection = run.selections[number]
@@ -353,11 +372,10 @@ class ContextSearchService:
 
     # Ordering
 
-    def _fused(self, run: _Run) -> Fusion[_Key]:
+    def _fused(self, run: _Run) -> Fusion[_Candidate]:
         """The signals' votes, added per node and, where the policy says so, per file."""
         fusion = fuse(run.lists.values(), run.query.signal_weights())
-        run.look_up(fusion.scores)
-        return cohere(fusion, run.files.__getitem__) if self._policy.file_coherence else fusion
+        return cohere(fusion, _file) if self._policy.file_coherence else fusion
 
     def _check_answerable(self, run: _Run) -> None:
         if run.lists or not run.reports:
@@ -365,34 +383,25 @@ class ContextSearchService:
         reasons = "; ".join(run.warnings)
         raise Unavailable(f"no signal could answer: {reasons}")
 
-    def _accepted(self, run: _Run, candidates: Iterable[_Key]) -> list[_Key]:
+    def _accepted(self, run: _Run, candidates: Iterable[_Candidate]) -> list[_Candidate]:
         """Known to the graph, in scope, not below the floor: checked once more, whatever the indexes did."""
-        known: list[_Key] = []
-        for key in candidates:
-            (known if key in run.nodes else run.unknown).append(key)
+        known: list[_Candidate] = []
+        for one in candidates:
+            (known if one.node is not None else run.unknown).append(one)
         if all(selection.is_everything for selection in run.selections):
             return known
         accepts = [self._acceptance(run, number) for number in range(len(run.corpora))]
-        return [key for key in known if accepts[key.corpus](run.nodes[key])]
+        return [one for one in known if accepts[one.corpus](one.known)]
 
-    def _penalty(self, run: _Run) -> Callable[[_Key], float] | None:
+    def _penalty(self, run: _Run) -> Callable[[_Candidate], float] | None:
         if not self._policy.freshness:
             return None
         facts = [corpus.freshness.fact for corpus in run.corpora]
-        return lambda key: facts[key.corpus](key.id).penalty
-
-    def _placing(self, run: _Run) -> Callable[[_Key], Placed]:
-        nodes = run.nodes
-
-        def place(key: _Key) -> Placed:
-            node = nodes[key]
-            return node.path, node.start_line, node.id
-
-        return place
+        return lambda one: facts[one.corpus](one.id).penalty
 
     # Filling in
 
-    def _results(self, run: _Run, ranked: Sequence[Ranked[_Key]]) -> tuple[SearchResult, ...]:
+    def _results(self, run: _Run, ranked: Sequence[Ranked[_Candidate]]) -> tuple[SearchResult, ...]:
         texts = self._texts(run, ranked)
         contents = self._contents(run, ranked, texts)
         return tuple(
@@ -400,26 +409,26 @@ class ContextSearchService:
             for one, content, text in zip(ranked, contents, texts, strict=True)
         )
 
-    def _result(self, run: _Run, one: Ranked[_Key], content: ResultContent, on_disk: OnDisk) -> SearchResult:
-        key = one.key
+    def _result(self, run: _Run, one: Ranked[_Candidate], content: ResultContent, on_disk: OnDisk) -> SearchResult:
+        found = one.key
         return SearchResult(
-            repository=run.corpora[key.corpus].repository,
-            node=run.nodes[key],
+            repository=run.corpora[found.corpus].repository,
+            node=found.known,
             score=one.score,
             votes=one.votes,
-            freshness=run.fact(key),
+            freshness=run.fact(found),
             label=_label(one.votes),
-            reach=run.reached.get(key),
+            reach=run.reached.get((found.corpus, found.id)),
             content=content,
             on_disk=on_disk,
         )
 
-    def _texts(self, run: _Run, ranked: Sequence[Ranked[_Key]]) -> list[NodeContent]:
+    def _texts(self, run: _Run, ranked: Sequence[Ranked[_Candidate]]) -> list[NodeContent]:
         """One look-up per corpus; an error there costs the text, not the answer."""
         texts = [NodeContent("", OnDisk.UNCHECKED)] * len(ranked)
         for number, corpus in enumerate(run.corpora):
             places = [index for index, one in enumerate(ranked) if one.key.corpus == number]
-            nodes = [run.nodes[ranked[index].key] for index in places]
+            nodes = [ranked[index].key.known for index in places]
             if not nodes:
                 continue
             try:
@@ -431,13 +440,15 @@ class ContextSearchService:
                 texts[index] = content
         return texts
 
-    def _contents(self, run: _Run, ranked: Sequence[Ranked[_Key]], texts: Sequence[NodeContent]) -> list[ResultContent]:
+    def _contents(
+        self, run: _Run, ranked: Sequence[Ranked[_Candidate]], texts: Sequence[NodeContent]
+    ) -> list[ResultContent]:
         query = run.query
         if query.content is Content.NONE:
             return [ResultContent()] * len(ranked)
         snippets = Snippets(query.text, self._similarity(run))
         cut = snippets.full if query.content is Content.FULL else snippets.snippet
-        contents = [cut(text.body, run.nodes[one.key].start_line) for one, text in zip(ranked, texts, strict=True)]
+        contents = [cut(text.body, one.key.known.start_line) for one, text in zip(ranked, texts, strict=True)]
         return contents if query.max_tokens is None else within_budget(contents, query.max_tokens)
 
     def _similarity(self, run: _Run) -> Callable[[list[str]], list[float]] | None:
@@ -502,7 +513,7 @@ class ContextSearchService:
     def _repair(self, run: _Run) -> None:
         """Have indexes forget what their graph does not know; the answer does not wait for it."""
         for number, corpus in enumerate(run.corpora):
-            ids = [key.id for key in run.unknown if key.corpus == number]
+            ids = [one.id for one in run.unknown if one.corpus == number]
             if ids and corpus.repair is not None:
                 self._workers.submit(corpus.repair, ids)
 
@@ -510,20 +521,29 @@ class ContextSearchService:
 class _Outcome(NamedTuple):
     """What came of asking one signal."""
 
-    ranked: RankedList[_Key] | None
+    found: list[_Found] | None
     error: Exception | None
     milliseconds: float
 
 
-def _attempt(ask: Callable[[_Run], RankedList[_Key]], run: _Run) -> _Outcome:
+def _attempt(ask: Callable[[_Run], list[_Found]], run: _Run) -> _Outcome:
     """Ask one signal; its failure is an answer too, and reported."""
     started = time.perf_counter()
-    ranked, error = None, None
+    found, error = None, None
     try:
-        ranked = ask(run)
+        found = ask(run)
     except Exception as caught:
         error = caught
-    return _Outcome(ranked, error, (time.perf_counter() - started) * 1e3)
+    return _Outcome(found, error, (time.perf_counter() - started) * 1e3)
+
+
+def _file(candidate: _Candidate) -> Hashable:
+    return candidate.file
+
+
+def _place(candidate: _Candidate) -> Placed:
+    node = candidate.known
+    return node.path, node.start_line, node.id
 
 
 def _label(votes: Mapping[Signal, Vote]) -> Label:
