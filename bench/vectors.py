@@ -1,4 +1,4 @@
-"""Which vector search at which size: plain scan, two-step scan, LanceDB flat, LanceDB IVF_FLAT; time and recall.
+"""Which vector search at which size: plain scan, scan in bytes, LanceDB flat, LanceDB IVF_FLAT; time and recall.
 
     python bench/vectors.py --source DIR [--source DIR ...] [--sizes 1000,10000,100000,300000] [--lance]
 
@@ -54,7 +54,7 @@ def plain(vectors: Floats) -> Found:
     return search
 
 
-def two_step(vectors: Floats) -> Found:
+def in_memory(vectors: Floats) -> Found:
     """What ctxsearch does in memory."""
     count = len(vectors)
     numbers = np.arange(count, dtype=np.uint64)
@@ -132,7 +132,7 @@ def report(size: int, vectors: Floats, queries: Floats, *, with_lance: bool) -> 
     print(f"{size} rows")
     exact = [plain(vectors)(query) for query in queries]
     print(f"  {'plain scan, float32':24} {timed(plain(vectors), queries, exact)}")
-    print(f"  {'ctxsearch, in memory':24} {timed(two_step(vectors), queries, exact)}")
+    print(f"  {'ctxsearch, in memory':24} {timed(in_memory(vectors), queries, exact)}")
     if with_lance:
         for indexed in (False, True):
             with tempfile.TemporaryDirectory() as directory:

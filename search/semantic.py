@@ -38,7 +38,7 @@ _TAG: Final = re.compile(r"g(\d+)")
 class SemanticPolicy:
     """When to search in memory and when to compact, with the reasons (bench/vectors.py measures)."""
 
-    rows_in_memory: int = 400_000  # about 1.5 KB each; above, LanceDB's IVF index is nearly as fast and lives on disk
+    rows_in_memory: int = 400_000  # about 0.8 KB each; above, LanceDB's IVF index is nearly as fast and lives on disk
     updates_before_compaction: int = 32  # after 48 small updates LanceDB reads 3.4 times slower
     keep_versions: dt.timedelta = dt.timedelta(minutes=10)  # for readers in other processes
     nprobes: int = 20  # of sqrt(rows) partitions: recall .97 at 100k rows
