@@ -17,7 +17,6 @@ from ctxsearch.search.ports import Passage
 _CONTAINERS = frozenset({NodeKind.MODULE, NodeKind.CLASS, NodeKind.INTERFACE, NodeKind.PACKAGE, NodeKind.SECTION})
 # One node may not drown the index: a data file of a megabyte says nothing that its first part does not.
 MAX_BODY_CHARS = 40_000
-MAX_FILE_CHARS = 400_000  # of a whole file, whose words count once each
 # A bag of words blurs beyond a screenful (spec: 50-line pieces measured best); pieces overlap nothing.
 PIECE_LINES = 50
 PIECE_CHARS = 3_000

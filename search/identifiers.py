@@ -9,11 +9,12 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
-from collections.abc import Iterator
 
 # One run of letters, digits, underscores or dollar signs (JavaScript, PHP, Java inner classes), in any
 # script.
-IDENTIFIER = re.compile(r"[\w$]+")
+_IDENTIFIER = re.compile(r"[\w$]+")
+# Blanks for whatever ends an identifier: for plain ASCII, splitting at them is three times as fast.
+_ONLY_IDENTIFIERS = {code: " " for code in range(128) if not _IDENTIFIER.match(chr(code))}
 _PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_A-Za-z]+")
 # Longer words are hashes, encoded data or generated names: nobody types them, and they bloat the dictionary.
 MAX_WORD = 64
@@ -152,7 +153,7 @@ def content_words(text: str) -> list[str]:
 def words(text: str) -> list[str]:
     """All lower-case parts of all identifiers in a text, in order, with repeats."""
     found: list[str] = []
-    for identifier in IDENTIFIER.findall(text):
+    for identifier in identifiers(text):
         found.extend(split_identifier(identifier))
     return found
 
@@ -164,6 +165,6 @@ def whole_form(identifier: str) -> str:
     return "".join(split_identifier(identifier))[:MAX_WORD]
 
 
-def identifiers(text: str) -> Iterator[str]:
+def identifiers(text: str) -> list[str]:
     """The identifiers of a text as written, in order."""
-    return iter(IDENTIFIER.findall(text))
+    return text.translate(_ONLY_IDENTIFIERS).split() if text.isascii() else _IDENTIFIER.findall(text)

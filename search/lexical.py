@@ -20,20 +20,20 @@ from typing import Any, Final
 import tantivy
 
 from ctxsearch.graph.model import CodeNode, NodeDocument, NodeId, NodeKind, module_node_id
-from ctxsearch.search.documents import MAX_FILE_CHARS, NodeText, node_texts
+from ctxsearch.search.documents import node_texts
 from ctxsearch.search.errors import IndexCorrupt
 from ctxsearch.search.fuzzy import allowed_edits
 from ctxsearch.search.identifiers import (
-    IDENTIFIER,
     MAX_WORD,
     content_words,
+    identifiers,
     split_identifier,
     stem,
     whole_form,
     words,
 )
 from ctxsearch.search.ports import Hit, Selection
-from ctxsearch.search.scope import Scope, dotted, package_ancestors, path_regex
+from ctxsearch.search.scope import SEPARATORS, Scope, dotted, package_ancestors, path_regex
 from ctxsearch.search.segments import check_segments
 from ctxsearch.search.steps import DEMOTED_FLAGS, asks_for_demoted
 
@@ -45,6 +45,7 @@ _DEMOTED: Final = int(DEMOTED_FLAGS)
 _EXACT_BONUS: Final = 1_000.0  # factor that no other match can make up: an exact symbol is on top everywhere
 _FUZZY_FIELDS: Final = {"symbol": 1.0, "name": 0.25}  # a near name beats a name with a near part
 _RARITIES_KEPT: Final = 20_000  # words of earlier queries
+_SEPARATORS: Final = frozenset(SEPARATORS)
 _QUALIFIED_TAIL: Final = 4  # `c.d`, `b.c.d`: how many trailing parts of a qualified name can be typed exactly
 
 
@@ -288,7 +289,7 @@ class TantivyReader:
     def _terms(self, text: str) -> dict[str, float]:
         """The words to look for and how much each counts: parts, whole identifiers, the words joined."""
         terms: dict[str, float] = dict.fromkeys(content_words(text), 1.0)
-        whole = [whole_form(one) for one in IDENTIFIER.findall(text) if len(split_identifier(one)) > 1]
+        whole = [whole_form(one) for one in identifiers(text) if len(split_identifier(one)) > 1]
         if 1 < len(terms) <= 4 and not whole:
             whole = [
                 "".join(dict.fromkeys(words(text)))[:MAX_WORD]
@@ -452,14 +453,16 @@ _expansions = _Expansions()
 
 
 def _indexed(text: str) -> str:
-    return " ".join(map(_expansions.__getitem__, IDENTIFIER.findall(text)))
+    return " ".join(map(_expansions.__getitem__, identifiers(text)))
 
 
 def _add(writer: Any, owner: str, documents: Sequence[NodeDocument]) -> None:
-    for text in node_texts(documents):
-        document = _document(owner, text)
+    texts = node_texts(documents)
+    bodies = [_indexed(text.body) for text in texts]
+    for text, body in zip(texts, bodies, strict=True):
+        document = _document(owner, text.document, body)
         if _is_file_node(text.document.node):
-            _add_file_words(document, text.document)
+            _add_file_words(document, bodies)
         writer.add_document(document)
 
 
@@ -467,36 +470,51 @@ def _is_file_node(node: CodeNode) -> bool:
     return node.kind is NodeKind.MODULE and node.id == module_node_id(node.path)
 
 
-def _add_file_words(document: Any, file: NodeDocument) -> None:
-    """What a file says as a whole: every word once."""
-    text = file.body[:MAX_FILE_CHARS]
-    words_once = {word for found in set(IDENTIFIER.findall(text)) for word in _expansions[found].split()}
+def _add_file_words(document: Any, bodies: Iterable[str]) -> None:
+    """What a file says as a whole: every word of its nodes, whose texts together are the file's, once."""
+    words_once: set[str] = set()
+    for body in bodies:
+        words_once.update(body.split())
     document.add_text("file_words", " ".join(sorted(words_once)))
 
 
-def _document(owner: str, text: NodeText) -> Any:
-    node = text.document.node
+def _document(owner: str, of: NodeDocument, body: str) -> Any:
+    node = of.node
     path, path_words, file_id = _path_values(node.path)
-    packages = package_ancestors(node.qualified_name)
+    packages = _packages(node.qualified_name, node.name)
     document = tantivy.Document(
         name=_indexed(node.name),
         qualified=_indexed(node.qualified_name),
         signature=_indexed(node.signature),
-        doc=_indexed(text.document.doc),
+        doc=_indexed(of.doc),
         path=path_words,
-        body=_indexed(text.body),
+        body=body,
         title=_storable(node.name),
         owner=_storable(owner),
         file=path,
         language=node.language.lower(),
         symbol=_symbols(node.name, packages[-1] if packages else ""),
-        package=list(map(_storable, packages)),
+        package=packages,
     )
     document.add_unsigned("id", int(node.id, 16))
     document.add_unsigned("file_id", file_id)
     document.add_unsigned("traits", int(node.flags) | int(node.kind) << _KIND_SHIFT)
     document.add_unsigned("kind", int(node.kind))
     return document
+
+
+def _packages(qualified_name: str, name: str) -> list[str]:
+    """Every package a node is inside of, and itself; siblings have all but the last in common."""
+    around = qualified_name.removesuffix(name)
+    if around == qualified_name or not name or _SEPARATORS.isdisjoint(around[-1:]) or not _SEPARATORS.isdisjoint(name):
+        return list(map(_storable, package_ancestors(qualified_name)))
+    packages = _packages_around(around)
+    return [*packages, _storable(f"{packages[-1]}.{name}" if packages else name)]
+
+
+@functools.lru_cache(maxsize=4096)
+def _packages_around(prefix: str) -> tuple[str, ...]:
+    return tuple(map(_storable, package_ancestors(prefix)))
 
 
 @functools.lru_cache(maxsize=1024)
@@ -528,7 +546,7 @@ def _symbol_form(text: str) -> str:
 def _typed_forms(text: str) -> list[str]:
     """The identifiers of a query that may be misspelt, in one spelling each; joined words count as one
     too."""
-    forms = [whole_form(identifier) for identifier in IDENTIFIER.findall(text)]
+    forms = [whole_form(identifier) for identifier in identifiers(text)]
     if 1 < len(forms) <= 4:
         forms.append("".join(forms))
     return [form for form in dict.fromkeys(forms) if form][:8]

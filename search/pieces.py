@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from ctxsearch.search.identifiers import IDENTIFIER, split_identifier
+from ctxsearch.search.identifiers import identifiers, split_identifier
 from ctxsearch.search.ports import Passage
 
 CONTINUATION = "##"  # begins a piece that continues a word
@@ -34,14 +34,14 @@ class Pieces:
     def query(self, text: str) -> list[int]:
         """The rows of a text in order, with repeats."""
         rows: list[int] = []
-        for identifier in IDENTIFIER.findall(text):
+        for identifier in identifiers(text):
             rows.extend(self.identifier(identifier))
         return rows
 
     def document(self, passage: Passage) -> dict[int, float]:
         """How often each row occurs in a passage; its name counts extra."""
         counts: dict[int, float] = {}
-        for identifier, count in Counter(IDENTIFIER.findall(passage.text)).items():
+        for identifier, count in Counter(identifiers(passage.text)).items():
             for row in self.identifier(identifier):
                 counts[row] = counts.get(row, 0.0) + count
         for row in self.identifier(passage.name):

@@ -16,7 +16,8 @@ from ctxsearch.search.errors import InvalidArgument
 _GLOB_CHARS = frozenset("*?[{")
 _REGEX_META = frozenset("\\.+*?()|[]{}^$#&-~/ ")
 # Where one name ends and the next begins in a qualified name, in any of the languages.
-_SEPARATOR = re.compile(r"::|[.#/\\:$]")
+SEPARATORS = r".#/\:$"  # between the parts of a qualified name, in any language
+_SEPARATOR = re.compile(f"[{re.escape(SEPARATORS)}]+")
 
 
 @dataclass(frozen=True, slots=True)
