@@ -24,9 +24,11 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ctxsearch.daemon.freshness_facts import Told, signature_lines, with_confirmed_signatures
+from ctxsearch.daemon.freshness_facts import Told, with_confirmed_signatures
+from ctxsearch.daemon.freshness_memory import signature_lines
 from ctxsearch.graph.attribution import Replay
 from ctxsearch.graph.catalog import Catalog
+from ctxsearch.graph.chain import DAY
 from ctxsearch.graph.freshness import (
     DEPENDING_KINDS,
     LABELS,
@@ -38,7 +40,7 @@ from ctxsearch.graph.freshness import (
     classify,
 )
 from ctxsearch.graph.git import Git
-from ctxsearch.graph.history import DAY, History, HistoryStore, NodeRanges, Selection, refresh
+from ctxsearch.graph.history import History, HistoryStore, NodeRanges, Selection, refresh
 from ctxsearch.graph.model import CALLABLE_KINDS, TYPE_KINDS, CodeNode
 from ctxsearch.graph.node_history import BEYOND, CommitFlag
 from ctxsearch.graph.patches import Change, Patch, read_chain

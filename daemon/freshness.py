@@ -292,6 +292,7 @@ class FreshnessTable:
             ReasonKind.REVERT: f"its last change, on {day}, was a revert",
             ReasonKind.REVERTED: f"its last change, on {day}, was reverted",
             ReasonKind.UNREADABLE: "the file changed and could not be indexed again",
+            ReasonKind.UNCHECKED: "what became of the things it depends on is not known: git cannot show old versions",
         }[reason.kind]
 
 

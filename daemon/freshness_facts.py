@@ -7,14 +7,15 @@ questions are answered (`daemon/freshness.py`). Only this side runs git and the 
 from __future__ import annotations
 
 import io
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ctxsearch.daemon.freshness_memory import Calls, FileMemory
 from ctxsearch.daemon.registry import write_atomically
 from ctxsearch.graph.attribution import Ints
 from ctxsearch.graph.catalog import Snapshot
@@ -24,27 +25,25 @@ from ctxsearch.graph.freshness import (
     GraphEdges,
     NodeFacts,
     Thresholds,
+    depending_on,
     left_alone,
     suspects,
     with_signatures,
+    with_unchecked,
     with_vanished,
 )
 from ctxsearch.graph.git import Git, GitError
 from ctxsearch.graph.history import History, HistoryStore, NodeRanges
-from ctxsearch.graph.model import CALLABLE_KINDS, TYPE_KINDS, CodeNode, EdgeKind, NodeFlag, NodeId, NodeKind
+from ctxsearch.graph.model import CodeNode, EdgeKind, NodeFlag, NodeId, NodeKind
 from ctxsearch.graph.node_history import NodeHistories, Source
 from ctxsearch.graph.signatures import SignedNode, last_changes
 from ctxsearch.graph.vanished import Dangling, Vanished, find_vanished
 
 Columns = dict[str, Any]  # arrays by name, as they lie in the file
-Row = tuple[str, int, int, int, int]  # path, first and last line, first and last line of the signature
 
-FORMAT = 2
-MAX_SIGNATURE_LINES = 12
+FORMAT = 3
 MAX_SUBJECT = 120  # characters kept of a commit's subject
-_SIGNED_KINDS = CALLABLE_KINDS | TYPE_KINDS
 _SIGNED_FLAGS = NodeFlag.STATIC | NodeFlag.ASYNC | NodeFlag.PROPERTY | NodeFlag.CLASS_METHOD | NodeFlag.PRIVATE
-_OPENING, _CLOSING = "([{", ")]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +57,16 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
+class _World:
+    """What the catalog says of a generation."""
+
+    nodes: Sequence[CodeNode]  # those with a file
+    edges: GraphEdges
+    limits: Thresholds
+    calls_of: Callable[[str], Calls]  # by path
+
+
+@dataclass(frozen=True, slots=True)
 class _Part:
     """The nodes that one repository tells about."""
 
@@ -67,22 +76,40 @@ class _Part:
     histories: NodeHistories
 
 
-def store_freshness(file: Path, snapshot: Snapshot, told: Sequence[Told], thresholds: Thresholds | None = None) -> None:
-    """Works out the facts of every node of a generation and keeps them in `file`.
+def store_freshness(
+    file: Path,
+    snapshot: Snapshot,
+    told: Sequence[Told],
+    thresholds: Thresholds | None = None,
+    memory: FileMemory | None = None,
+) -> tuple[str, ...]:
+    """Works out the facts of every node of a generation and keeps them in `file`; returns what could not be found out.
 
-    The thresholds say which nodes are old, whose dependencies are then looked at closely.
+    The thresholds say which nodes are old, whose dependencies are then looked at closely. A memory that was used for
+    an earlier generation of the same catalog only spares reading files again.
     """
-    nodes = [node for node in snapshot.load_nodes() if node.path]
-    parts = _parts(_ranges(snapshot, nodes), told)
-    edges = _edges_between(snapshot, nodes)
+    memory = memory or FileMemory()
+    memory.follow(snapshot)
+    everything = snapshot.load_nodes()
+    nodes = [node for node in everything if node.path]
+    parts = _parts(nodes, memory.lines(snapshot, nodes), told)
+    limits = thresholds or Thresholds()
+    libraries = {node.id: node.qualified_name for node in everything if node.kind is NodeKind.EXTERNAL}
+    calls_of = partial(memory.calls, snapshot, libraries, limits.confidence)
+    edges = _edges_between(snapshot, everything, nodes)
+    world = _World(nodes, edges, limits, calls_of)
     facts = _gathered([NodeFacts.of(each.told.history, each.ranges.paths, each.histories) for each in parts], parts)
     blank = np.array([not filled for filled in _has_lines(snapshot, nodes)], np.bool_)
     facts = replace(facts, sources=np.where(blank, Source.NONE, facts.sources).astype(np.uint8))
-    limits = thresholds or Thresholds()
     vanished: list[Vanished] = []
+    problems: list[str] = []
     for part in parts:
         facts = with_confirmed_signatures(part.told, part.rows, part.ranges, nodes, facts, edges, limits)
-        vanished += _vanished_of(snapshot, part, nodes, facts, edges, limits)
+        found, unsure = _vanished_of(part, world, facts)
+        facts = with_unchecked(facts, unsure)
+        vanished += found
+        if count := int(facts.unchecked[part.rows].sum()):
+            problems.append(_unchecked(part.told.folder, count))
     facts = with_vanished(facts, ((each.row, each.time) for each in vanished))
     columns = {f"facts_{each.name}": getattr(facts, each.name) for each in fields(NodeFacts)}
     columns |= {f"edges_{each.name}": getattr(edges, each.name) for each in fields(GraphEdges)}
@@ -90,22 +117,29 @@ def store_freshness(file: Path, snapshot: Snapshot, told: Sequence[Told], thresh
     columns["ids"] = np.array([int(node.id, 16) for node in nodes], np.uint64)
     columns["header"] = np.array([FORMAT, snapshot.generation], np.int64)
     _save(file, columns)
+    return tuple(problems)
 
 
-def _parts(rows: Sequence[Row], told: Sequence[Told]) -> list[_Part]:
+def _unchecked(folder: str, count: int) -> str:
+    where = folder or "the repository"
+    return f"git cannot show old versions of files of {where}: {count} old nodes not checked for risks; run `git fsck`"
+
+
+def _parts(nodes: Sequence[CodeNode], lines: Ints, told: Sequence[Told]) -> list[_Part]:
     """The nodes by the repository that tells about them: the one whose folder is deepest."""
     deepest_first = sorted(told, key=lambda each: (-len(each.folder), each.folder))
     chosen: dict[str, list[int]] = {each.folder: [] for each in told}
     folders: dict[str, str] = {}  # by path
-    for number, (path, *_) in enumerate(rows):
+    for number, node in enumerate(nodes):
+        path = node.path
         if path not in folders:
             folders[path] = next(each.folder for each in deepest_first if path.startswith(each.folder))
         chosen[folders[path]].append(number)
     parts = []
     for each in told:
-        cut = len(each.folder)
-        ranges = NodeRanges.of((rows[n][0][cut:], *rows[n][1:]) for n in chosen[each.folder])
-        parts.append(_Part(each, np.array(chosen[each.folder], np.int32), ranges, each.history.nodes(ranges)))
+        cut, rows = len(each.folder), np.array(chosen[each.folder], np.int32)
+        ranges = NodeRanges(tuple(nodes[n].path[cut:] for n in chosen[each.folder]), *lines[rows].T)
+        parts.append(_Part(each, rows, ranges, each.history.nodes(ranges)))
     return parts
 
 
@@ -165,35 +199,22 @@ def _save(file: Path, columns: Columns) -> None:
 # what old nodes called and is gone
 
 
-def _vanished_of(
-    snapshot: Snapshot,
-    part: _Part,
-    nodes: Sequence[CodeNode],
-    facts: NodeFacts,
-    edges: GraphEdges,
-    limits: Thresholds,
-) -> list[Vanished]:
-    """What the old nodes of one repository called and is gone; nothing where old versions cannot be read."""
+def _vanished_of(part: _Part, world: _World, facts: NodeFacts) -> tuple[list[Vanished], set[int]]:
+    """What the old nodes of one repository called and is gone, and the nodes of which git cannot tell."""
     told = part.told
     if told.git is None or told.store is None:
-        return []
-    calls = _dangling_calls(snapshot, part, nodes, facts, edges, limits)
+        return [], set()
+    calls = list(_dangling_calls(part, world, facts))
     try:
-        found = find_vanished(told.git, told.store, told.history, calls, read_signatures)
+        found, unsure = find_vanished(told.git, told.store, told.history, calls, read_signatures)
     except GitError:
-        return []
-    return [replace(each, path=told.folder + each.path) for each in found]
+        return [], {call.row for call in calls}
+    return [replace(each, path=told.folder + each.path) for each in found], unsure
 
 
-def _dangling_calls(
-    snapshot: Snapshot,
-    part: _Part,
-    nodes: Sequence[CodeNode],
-    facts: NodeFacts,
-    edges: GraphEdges,
-    limits: Thresholds,
-) -> Iterator[Dangling]:
+def _dangling_calls(part: _Part, world: _World, facts: NodeFacts) -> Iterator[Dangling]:
     """The calls of old nodes whose callee's name no node of today has."""
+    nodes, edges, limits = world.nodes, world.edges, world.limits
     alone = np.zeros(len(nodes), np.bool_)
     alone[left_alone(facts, edges, limits)] = True
     rows = part.rows[alone[part.rows]].tolist()
@@ -202,25 +223,14 @@ def _dangling_calls(
     by_path: dict[str, list[int]] = {}
     for row in rows:
         by_path.setdefault(nodes[row].path, []).append(row)
-    libraries = {node.id: node.qualified_name for node in snapshot.load_nodes() if node.kind is NodeKind.EXTERNAL}
     cut = len(part.told.folder)
     for path, own in sorted(by_path.items()):
-        graph = snapshot.graph_of(path)
-        if graph is None:
-            continue
         row_of = {nodes[row].id: row for row in own}
-        written = {(call.source, call.name) for call in graph.unresolved}
-        written |= {
-            (edge.source, libraries[edge.target])
-            for edge in graph.edges
-            if edge.kind is EdgeKind.CALLS and edge.confidence >= limits.confidence and edge.target in libraries
-        }
-        for source, name in sorted(written):
-            if source in row_of:
+        for source, (*qualifiers, name) in world.calls_of(path):
+            if source in row_of and name not in existing:
                 row = row_of[source]
-                call = Dangling(row, path[cut:], int(facts.positions[row]), name, near.get(path, frozenset()))
-                if call.name not in existing:
-                    yield call
+                neighbours = near.get(path, frozenset())
+                yield Dangling(row, path[cut:], int(facts.positions[row]), name, frozenset(qualifiers), neighbours)
 
 
 def _near_files(
@@ -239,43 +249,10 @@ def _near_files(
 # reading nodes
 
 
-def _ranges(snapshot: Snapshot, nodes: Sequence[CodeNode]) -> list[Row]:
-    """Path, lines and signature's lines of every node; nodes come file by file."""
-    rows: list[Row] = []
-    path, lines = "", []
-    for node in nodes:
-        if node.path != path:
-            path = node.path
-            lines = (snapshot.text(path) or "").split("\n")
-        rows.append((path, node.start_line, node.end_line, *signature_lines(node, lines)))
-    return rows
-
-
 def _has_lines(snapshot: Snapshot, nodes: Sequence[CodeNode]) -> list[bool]:
     """Per node, whether its file has any line: one without has no history, which must not pass for old age."""
     filled = {record.path: record.size > 0 for record in snapshot.files()}
     return [filled.get(node.path, False) for node in nodes]
-
-
-def signature_lines(node: CodeNode, lines: Sequence[str]) -> tuple[int, int]:
-    """The lines of a node's signature, 1-based inclusive: from its name until brackets close; 0, 0 without one."""
-    if node.kind not in _SIGNED_KINDS:
-        return 0, 0
-    name = re.compile(rf"(?<!\w){re.escape(node.name)}(?!\w)")
-    for number in range(node.start_line, min(node.end_line, len(lines)) + 1):
-        if name.search(lines[number - 1]) and not lines[number - 1].lstrip().startswith(("#", "//", "*", "@")):
-            return number, _closing_line(lines, number, min(node.end_line, len(lines)))
-    return 0, 0
-
-
-def _closing_line(lines: Sequence[str], first: int, last: int) -> int:
-    depth = 0
-    for number in range(first, min(last, first + MAX_SIGNATURE_LINES - 1) + 1):
-        text = lines[number - 1]
-        depth += sum(text.count(char) for char in _OPENING) - sum(text.count(char) for char in _CLOSING)
-        if depth <= 0 or text.rstrip().endswith("{"):
-            return number
-    return first
 
 
 def with_confirmed_signatures(
@@ -289,8 +266,8 @@ def with_confirmed_signatures(
 ) -> NodeFacts:
     """The facts with the signature changes that matter confirmed by text: lines are touched for less.
 
-    Of the nodes in rows `among`, whose lines `ranges` are. Where old versions cannot be read (a partial clone), what
-    the lines say stands.
+    Of the nodes in rows `among`, whose lines `ranges` are. Where old versions cannot be read, what the lines say
+    stands, and the old nodes that depend on it are unchecked.
     """
     if told.git is None or told.store is None:
         return facts
@@ -306,11 +283,13 @@ def with_confirmed_signatures(
         )
         for row, place in zip(rows.tolist(), places.tolist(), strict=True)
     ]
+    old = np.intersect1d(left_alone(facts, edges, limits), among)
     try:
-        numbers = last_changes(told.git, told.store, told.history, signed, read_signatures)
+        numbers, unsure = last_changes(told.git, told.store, told.history, signed, read_signatures)
     except GitError:
-        return facts
-    return with_signatures(facts, told.history, rows, numbers)
+        return with_unchecked(facts, depending_on(edges, rows, old, limits))
+    checked = with_signatures(facts, told.history, rows, numbers)
+    return with_unchecked(checked, depending_on(edges, rows[sorted(unsure)], old, limits)) if unsure else checked
 
 
 def read_signatures(path: str, source: bytes) -> dict[str, str]:
@@ -349,9 +328,8 @@ def names_within_files(nodes: Sequence[CodeNode]) -> dict[NodeId, str]:
     return names
 
 
-def _edges_between(snapshot: Snapshot, nodes: Sequence[CodeNode]) -> GraphEdges:
+def _edges_between(snapshot: Snapshot, everything: Sequence[CodeNode], nodes: Sequence[CodeNode]) -> GraphEdges:
     """The edges among the nodes that have a file, by their positions there."""
-    everything = snapshot.load_nodes()
     table = snapshot.load_edges()
     position = {node.id: row for row, node in enumerate(nodes)}
     moved = np.array([position.get(node.id, -1) for node in everything], np.int32)

@@ -34,7 +34,7 @@ from ctxsearch.daemon.messages import (
     write_message,
 )
 from ctxsearch.daemon.registry import identity
-from ctxsearch.graph.catalog import Catalog, CatalogCorruptError, CatalogVersionError
+from ctxsearch.graph.catalog import Catalog, CatalogCorruptError, CatalogVersionError, Snapshot
 from ctxsearch.graph.errors import CtxsearchError
 from ctxsearch.graph.git import Git, GitError
 from ctxsearch.graph.model import NodeDocument
@@ -43,6 +43,8 @@ from ctxsearch.search.errors import IndexCorrupt
 
 if TYPE_CHECKING:
     from ctxsearch.daemon.freshness_facts import Told
+    from ctxsearch.daemon.freshness_memory import FileMemory
+    from ctxsearch.graph.history import History, Watched
     from ctxsearch.graph.patches import Selection
     from ctxsearch.indexer.index import RepositoryIndexer
     from ctxsearch.search.ports import DerivedIndex, FullTextIndex, VectorIndex
@@ -240,6 +242,8 @@ class FollowWorker:
         self._tell = tell
         self._vectors: VectorIndex | None = None
         self._identity = ""
+        self._memory: FileMemory | None = None  # what freshness read of the catalog's files
+        self._histories: dict[Path, History] = {}  # as last read, by git directory
 
     def refresh(self, _order: Refresh) -> tuple[str, ...]:
         """Brings both up to the catalog's newest generation; returns what went wrong without stopping it."""
@@ -265,24 +269,33 @@ class FollowWorker:
         if identity_now != self._identity:
             self.close()
             self._identity = identity_now
+            self._memory = None
 
     def read_history(self, catalog: Catalog, problems: list[str]) -> None:
         """Works out the freshness facts of the newest generation."""
         from ctxsearch.daemon.freshness_facts import Told, store_freshness
+        from ctxsearch.daemon.freshness_memory import FileMemory
         from ctxsearch.graph.freshness import Thresholds
         from ctxsearch.graph.history import without_git
 
+        self._memory = self._memory or FileMemory()
         file = self._layout.freshness(catalog.identity)
         thresholds = Thresholds(**self._job.thresholds)  # type: ignore[arg-type]
         git = open_git(Path(self._job.root), problems)
         with catalog.read() as snapshot, contextlib.ExitStack() as stores:
             told = [Told("", without_git())]
             if git is not None:
-                told = self._told(git, self._folder_in(git), "", stores, problems) or told
-            store_freshness(file, snapshot, told, thresholds)
+                told = self._told(git, self._folder_in(git), "", snapshot, stores, problems) or told
+            problems += store_freshness(file, snapshot, told, thresholds, self._memory)
 
     def _told(
-        self, git: Git, inside: str, folder: str, stores: contextlib.ExitStack, problems: list[str]
+        self,
+        git: Git,
+        inside: str,
+        folder: str,
+        snapshot: Snapshot,
+        stores: contextlib.ExitStack,
+        problems: list[str],
     ) -> list[Told]:
         """What a repository tells about its folder `inside`, and what its submodules do; [] when it cannot be read.
 
@@ -292,19 +305,42 @@ class FollowWorker:
         from ctxsearch.graph import history
 
         store = stores.enter_context(contextlib.closing(history.HistoryStore.open(self._history_file(git))))
+        previous = self._histories.pop(git.git_dir, None)
+        watched = None if inside else self._watched(snapshot, folder)  # beyond a folder the catalog sees nothing
         try:
-            known = history.refresh(git, store, history_files()).history.beneath(inside)
+            whole = history.refresh(git, store, history_files(), previous=previous, watched=watched).history
         except GitError as error:
             problems.append(f"history of {folder or 'the repository'} cannot be read: {error}")
             return []
+        self._histories[git.git_dir] = whole
+        known = whole.beneath(inside)
         told = [Told(folder, known, store, git)]
         for name in known.foreign:
             place = Path(self._job.root).resolve() / folder / name
             submodule = open_git(place, problems) if place.is_dir() else None
             # One that is not checked out lies in the repository around it; a link may lead to any other.
             if submodule is not None and submodule.work_tree == place:
-                told += self._told(submodule, "", folder + name, stores, problems)
+                told += self._told(submodule, "", folder + name, snapshot, stores, problems)
         return told
+
+    def _watched(self, snapshot: Snapshot, folder: str) -> Watched:
+        """The catalog as a watcher of a work tree: its generations tell which files git must look at again.
+
+        Files that are not indexed have no nodes, so that nobody asks about them.
+        """
+        from ctxsearch.graph.history import Watched
+
+        scope = f"{self._identity} {folder}"
+
+        def changed_since(state: str) -> list[str] | None:
+            generation, _, other = state.partition(" ")
+            if other != scope or int(generation) > snapshot.generation:
+                return None
+            changes = snapshot.changes_since(int(generation))
+            paths = (*changes.changed, *changes.removed)
+            return [path.removeprefix(folder) for path in paths if path.startswith(folder)]
+
+        return Watched(f"{snapshot.generation} {scope}", changed_since)
 
     def _folder_in(self, git: Git) -> str:
         """Where the indexed root lies in the work tree; '' when it is the whole of it."""

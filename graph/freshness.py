@@ -95,6 +95,7 @@ class NodeFacts:
     sources: Bytes  # Source
     vanished_times: Longs  # when something it calls was taken away; NEVER
     unreadable: Bools  # the file on disk differs from what is indexed, and indexing it again failed
+    unchecked: Bools  # an old version of a file could not be read: what became of its dependencies is not known
     folders: Ints  # a number that the nodes of one folder share
 
     def __len__(self) -> int:
@@ -117,6 +118,7 @@ class NodeFacts:
             sources=history.sources_of(paths, positions),
             vanished_times=np.full(count, NEVER, np.int64),
             unreadable=np.zeros(count, np.bool_),
+            unchecked=np.zeros(count, np.bool_),
             folders=_folders(paths),
         )
 
@@ -175,6 +177,7 @@ class ReasonKind(enum.IntEnum):
     UNREADABLE = 12
     QUIET = 13  # nothing in its folder was touched for long
     LIVING_FOLDER = 14  # something in its folder was touched, last at `time`
+    UNCHECKED = 15  # what became of its dependencies is not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,10 +241,11 @@ class Classified:
             uncommitted = facts.sources[node] == Source.WORKTREE
             written = int(facts.written_times[node])
             return [Reason(ReasonKind.UNCOMMITTED) if uncommitted else Reason(ReasonKind.NEW, time=written)]
+        unchecked = [Reason(ReasonKind.UNCHECKED)] if facts.unchecked[node] else []
         if freshness is Freshness.ACCEPTABLE:
-            return [self._why_acceptable(node)]
+            return [self._why_acceptable(node), *unchecked]
         quiet = [Reason(ReasonKind.QUIET)] if freshness is Freshness.STALE else []
-        return [*self._risks(node), *quiet, Reason(ReasonKind.OLD, time=time)]
+        return [*self._risks(node), *quiet, Reason(ReasonKind.OLD, time=time), *unchecked]
 
     def _why_acceptable(self, node: int) -> Reason:
         if _unknown(self.facts)[node]:
@@ -317,6 +321,20 @@ def with_signatures(facts: NodeFacts, history: History, nodes: Ints, numbers: In
     times = facts.signature_times.copy()
     times[nodes] = _signature_times(history, history.positions_of(numbers))
     return replace(facts, signature_times=times)
+
+
+def with_unchecked(facts: NodeFacts, rows: Iterable[int]) -> NodeFacts:
+    """The facts with nodes whose dependencies' past cannot be read."""
+    unchecked = facts.unchecked.copy()
+    unchecked[list(rows)] = True
+    return replace(facts, unchecked=unchecked)
+
+
+def depending_on(edges: GraphEdges, targets: Iterable[int], among: Ints, limits: Thresholds) -> Ints:
+    """Those of the nodes `among` that depend on one of the targets."""
+    sources, found = edges.among(DEPENDING_KINDS, limits.confidence)
+    depending: Ints = np.intersect1d(sources[np.isin(found, list(targets))], among)
+    return depending
 
 
 def with_vanished(facts: NodeFacts, gone: Iterable[tuple[int, int]]) -> NodeFacts:

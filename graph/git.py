@@ -210,7 +210,7 @@ class Git:
 
         `ahead` is how many bytes git may be ahead of the reader: few for one who may stop early.
         """
-        env = self._environment(args[0])
+        env = self._environment(args)
         process, owner = _start(self.work_tree, _guarded(args), env, wants_input=False, pipe_bytes=ahead)
         assert process.stdout is not None
         complaints = _Drain(process.stderr)
@@ -242,10 +242,11 @@ class Git:
         return graft.exists() and graft.stat().st_size > 0
 
     def _complete(self, args: tuple[str, ...], timeout: float, data: bytes | None) -> _Completed:
-        return _complete(self.work_tree, _guarded(args), self._environment(args[0]), timeout, data)
+        return _complete(self.work_tree, _guarded(args), self._environment(args), timeout, data)
 
-    def _environment(self, command: str) -> dict[str, str]:
-        overrides = self._filter_overrides() if command in _WORK_TREE_COMMANDS else ()
+    def _environment(self, args: tuple[str, ...]) -> dict[str, str]:
+        reads_files = args[0] in _WORK_TREE_COMMANDS and "--cached" not in args[1:2]
+        overrides = self._filter_overrides() if reads_files else ()
         return _environment_with(_SETTINGS + overrides) | self._pinned()
 
     def _pinned(self) -> dict[str, str]:

@@ -7,7 +7,7 @@ Facts about commits are shared by all branches and work trees; only the derived 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
@@ -23,6 +23,7 @@ from ctxsearch.graph.attribution import (
     Ints,
     Replay,
 )
+from ctxsearch.graph.chain import Horizon, clamped, read_whole_chain
 from ctxsearch.graph.git import Git, GitError
 from ctxsearch.graph.history_store import DamagedHistoryError, HistoryStore, StoredPatch, View, damage_noticed
 from ctxsearch.graph.node_history import (
@@ -30,7 +31,6 @@ from ctxsearch.graph.node_history import (
     CommitColumns,
     CommitFlag,
     History,
-    Longs,
     NodeHistories,
     NodeHistory,
     NodeRanges,
@@ -43,7 +43,6 @@ from ctxsearch.graph.patches import (
     Commit,
     Patch,
     Selection,
-    read_chain,
     read_patches,
     read_work_tree,
 )
@@ -59,33 +58,15 @@ __all__ = [
     "Refreshed",
     "Selection",
     "Source",
+    "Watched",
     "describe",
     "refresh",
     "without_git",
 ]
 
-DAY = 86_400
 IGNORE_REVS = ".git-blame-ignore-revs"
 COMMITS_PER_TRANSACTION = 2_000  # an interrupted first pass goes on from here
 WHOLE_UNCOMMITTED = FileLines(NO_LINES, NO_TOUCHES, WORK_TREE)
-
-
-@dataclass(frozen=True, slots=True)
-class Horizon:
-    """How far back history is read: both must be exceeded. `days` None is all of it."""
-
-    days: int | None = 730
-    commits: int = 500
-
-    def reach(self, times: Longs) -> int:
-        """How many of a chain's commits (clamped times, newest first) lie within."""
-        if self.days is None or not len(times):
-            return len(times)
-        recent = int(np.searchsorted(-times, self.days * DAY - int(times[0]), side="right"))
-        return min(max(recent, self.commits), len(times))
-
-    def __str__(self) -> str:
-        return f"{self.days} days, {self.commits} commits"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +103,15 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
+class Watched:
+    """What somebody who watches the work tree's files knows: it spares git a look at every one of them."""
+
+    state: str  # what the watcher calls the files as they are now
+    # The paths, from the work tree's root, that may not be what they were in an earlier state; None: not known.
+    changed_since: Callable[[str], Iterable[str] | None]
+
+
+@dataclass(frozen=True, slots=True)
 class Refreshed:
     """A history, and what of it is new."""
 
@@ -147,19 +137,21 @@ def refresh(
     *,
     bulk: BulkRule | None = None,
     at: str | None = None,
+    watched: Watched | None = None,
 ) -> Refreshed:
     """Bring the store up to HEAD and the work tree; raises GitError when git cannot be read at all.
 
-    `previous`, if it is what the last call returned, only spares reading unchanged lines from the store.
-    `at` is a commit to take for HEAD, without the work tree: to look at how things were.
+    `previous`, if it is what the last call returned, only spares reading unchanged lines from the store; `watched`
+    only spares looking at unchanged files. `at` is a commit to take for HEAD, without the work tree: to look at how
+    things were.
     """
     scope = Scope(selection or EVERYTHING, horizon or Horizon(), bulk or BulkRule())
     try:
         with damage_noticed():
-            return _refresh(git, store, scope, previous, at)
+            return _refresh(git, store, scope, previous, at, watched)
     except DamagedHistoryError as error:
         store.start_over(f"damaged: {error}")
-        return _refresh(git, store, scope, None, at)
+        return _refresh(git, store, scope, None, at, watched)
 
 
 def describe(history: History, store: HistoryStore, nodes: NodeHistories, index: int, path: str) -> NodeHistory:
@@ -191,7 +183,9 @@ def _named(history: History, store: HistoryStore, number: int, position: int) ->
     return store.commit(number)[0] if in_chain and number > 0 else None
 
 
-def _refresh(git: Git, store: HistoryStore, scope: Scope, previous: History | None, at: str | None) -> Refreshed:
+def _refresh(
+    git: Git, store: HistoryStore, scope: Scope, previous: History | None, at: str | None, watched: Watched | None
+) -> Refreshed:
     store.look_again()
     store.keep_selection("\n".join((*scope.selection.pathspecs(), str(scope.bulk))))
     head = at or git.head()
@@ -205,7 +199,11 @@ def _refresh(git: Git, store: HistoryStore, scope: Scope, previous: History | No
     else:
         view, changed, commits_read = before, set(), 0
     columns = store.columns()
-    dirty = _lay_work_tree(git, store, scope.selection, view, columns) if at is None else _lay_nothing(store, view)
+    if at is None:
+        suspects = _suspects(store, watched, before, view, changed)
+        dirty = _lay_work_tree(git, store, scope.selection, view, columns, suspects, watched)
+    else:
+        dirty = _lay_nothing(store, view)
     known = previous if previous and before and previous.version == before.version else None
     paths = None if changed is None else changed | dirty
     history = _load(git, store, scope.selection, columns, known, paths)
@@ -246,7 +244,7 @@ def _load(
         Source.SHALLOW if is_cut else Source.GIT,
         view.head,
         chain,
-        _clamped(columns, chain),
+        clamped(columns, chain),
         columns,
         _load_lines(store, view, known, changed),
         NOTHING_KNOWN,
@@ -269,19 +267,13 @@ def _load_lines(
     return kept | store.lines_of(view.n, sorted(changed))
 
 
-def _clamped(columns: CommitColumns, chain: Ints) -> Longs:
-    """Committer times that never run backwards: a commit is no younger than the ones built on it."""
-    times: Longs = np.minimum.accumulate(columns.times[chain])
-    return times
-
-
 def _mark_reverted(store: HistoryStore, columns: CommitColumns, chain: Ints) -> None:
     """A revert names a subject: the newest older commit of the chain with that subject was taken back."""
-    place = {number: position for position, number in enumerate(chain.tolist())}
+    places = _places(columns, chain)
     victims: dict[int, int] = {}
     for revert, candidate in store.reverts():
-        at, where = place.get(revert), place.get(candidate)
-        if at is not None and where is not None and where > at:
+        at, where = int(places[revert]), int(places[candidate])
+        if 0 <= at < where:
             victims[revert] = min(victims.get(revert, where), where)
     columns.flags[chain[sorted(victims.values())]] |= int(CommitFlag.REVERTED)
 
@@ -302,14 +294,14 @@ def _follow(
     The second value is the paths that changed, None for all: those touched by a commit that entered or left
     the chain or its visible part.
     """
-    known, horizon = before.chain if before is not None else NO_LINES, scope.horizon
-    chain, is_cut = _read_whole_chain(git, store, horizon, head, known)
+    horizon = scope.horizon
+    chain, is_cut = read_whole_chain(git, store, horizon, head, before)
     commits_read = _read_missing(git, store, scope, chain)
-    unread = store.without_patches(chain.tolist())
+    unread = store.without_patches(chain)
     if unread:  # a partial clone: go as far as there are objects
         is_cut, chain = True, chain[: next(i for i, n in enumerate(chain.tolist()) if n in unread)]
     columns = store.columns()
-    visible = horizon.reach(_clamped(columns, chain))
+    visible = horizon.reach(clamped(columns, chain))
     view = View(before.n if before else 0, head, chain, str(horizon), visible, is_cut, ignored)
     flipped = set(ignored).symmetric_difference(before.ignored) if before else set()
     with store.transaction():
@@ -328,75 +320,18 @@ def _follow(
 
 
 def _differing(chain: Ints, other: Ints) -> list[int]:
-    return sorted(set(chain.tolist()).symmetric_difference(other.tolist()))
-
-
-def _read_whole_chain(git: Git, store: HistoryStore, horizon: Horizon, head: str, known: Ints) -> tuple[Ints, bool]:
-    """HEAD's first-parent chain at least to the horizon, and whether history was cut off before that.
-
-    Joins the known chain where it meets it, and then goes on from that one's end if need be: a HEAD that is
-    older than the last one looks further back.
-    """
-    place = {number: position for position, number in enumerate(known.tolist())}
-    grafts = _grafts(git)
-    chain: list[int] = []
-    times: list[int] = []
-    cut = False
-    with store.transaction():
-        for commit in _within(read_chain(git, head), horizon, times):
-            if commit.id in grafts:
-                cut = True
-                break
-            (number,) = store.add_commits([commit])
-            if number in place:
-                chain.extend(known[place[number] :].tolist())
-                return _extend(git, store, horizon, chain, grafts)
-            chain.append(number)
-    return np.array(chain, np.int32), cut
-
-
-def _extend(
-    git: Git, store: HistoryStore, horizon: Horizon, chain: list[int], grafts: frozenset[str]
-) -> tuple[Ints, bool]:
-    times = _clamped(store.columns(), np.array(chain, np.int32)).tolist()
-    oldest = store.commit(chain[-1])[0].id
-    older = read_chain(git, oldest)
-    next(older, None)  # itself
-    for commit in _within(older, horizon, times):
-        if commit.id in grafts:
-            return np.array(chain, np.int32), True
-        chain.extend(store.add_commits([commit]))
-    return np.array(chain, np.int32), False
-
-
-def _within(commits: Iterator[Commit], horizon: Horizon, times: list[int]) -> Iterator[Commit]:
-    """Commits until the horizon is passed; `times` are the clamped times so far, and is added to."""
-    for commit in commits:
-        time = min(commit.time, times[-1]) if times else commit.time
-        far = horizon.days is not None and times and times[0] - time > horizon.days * DAY
-        if far and len(times) >= horizon.commits:
-            return
-        times.append(time)
-        yield commit
-
-
-def _grafts(git: Git) -> frozenset[str]:
-    """Where a shallow clone was cut off: these commits look as if they had made everything."""
-    if not git.is_shallow():
-        return frozenset()
-    return frozenset((git.common_dir / "shallow").read_text().split())
+    differing: list[int] = np.setxor1d(chain, other).tolist()
+    return differing
 
 
 def _read_missing(git: Git, store: HistoryStore, scope: Scope, chain: Ints) -> int:
     """Read the patches of the commits that have none yet; how many commits that were."""
-    lacking = store.without_patches(chain.tolist())
+    lacking = np.isin(chain, list(store.without_patches(chain)))
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], lacking, [False])))).tolist()
     total = 0
-    for is_lacking, run in groupby(enumerate(chain.tolist()), key=lambda item: item[1] in lacking):
-        if is_lacking:
-            numbers = list(run)
-            older = numbers[-1][0] + 1
-            boundary = store.commit(int(chain[older]))[0].id if older < len(chain) else None
-            total += _read_run(git, store, scope, [number for _, number in numbers], boundary)
+    for begin, end in zip(edges[0::2], edges[1::2], strict=True):
+        boundary = store.commit(int(chain[end]))[0].id if end < len(chain) else None
+        total += _read_run(git, store, scope, chain[begin:end].tolist(), boundary)
     return total
 
 
@@ -534,28 +469,54 @@ def _places(columns: CommitColumns, chain: Ints) -> Ints:
 # the work tree
 
 
+def _suspects(
+    store: HistoryStore, watched: Watched | None, before: View | None, view: View, moved: set[bytes] | None
+) -> set[bytes] | None:
+    """All paths that may differ from HEAD without being staged; None when any may.
+
+    Either they did when last looked at, or they were changed since, or HEAD's version of them was: `moved`, which is
+    complete only if the chains of then and now meet.
+    """
+    if watched is None or before is None or moved is None or not before.looked_at:
+        return None
+    if not np.isin(view.chain, before.chain).any():
+        return None
+    changed = watched.changed_since(before.looked_at)
+    if changed is None:
+        return None
+    return {path.encode("utf-8", "surrogateescape") for path in changed} | moved | store.work_tree_paths(view.n)
+
+
 def _lay_work_tree(
-    git: Git, store: HistoryStore, selection: Selection, view: View, columns: CommitColumns
+    git: Git,
+    store: HistoryStore,
+    selection: Selection,
+    view: View,
+    columns: CommitColumns,
+    suspects: set[bytes] | None,
+    watched: Watched | None,
 ) -> set[bytes]:
     """Derive the lines of files that differ from HEAD; the paths that differ now or did before."""
-    patches, untracked = read_work_tree(git, selection)
-    dirty = {patch.path for patch in patches}
+    patches, untracked = read_work_tree(git, selection, suspects)
+    dirty = {path for patch in patches for path in (patch.path, patch.source) if path is not None}
     before = store.work_tree_paths(view.n)
-    if not (dirty or untracked or before):
-        return set()
-    lines = _derive(store, columns, view.chain, view.ignored, dirty, patches)
+    lines = dict.fromkeys(sorted(dirty), NOTHING_KNOWN)  # a file that is gone differs, too, and must be known to
+    lines.update(_derive(store, columns, view.chain, view.ignored, dirty, patches) if dirty else {})
     lines.update(dict.fromkeys(sorted(untracked), WHOLE_UNCOMMITTED))
     with store.transaction():
-        store.keep_work_tree(view.n, lines)
+        if lines or before:
+            store.keep_work_tree(view.n, lines)
+        store.keep_looked_at(view.n, watched.state if watched else "")
     return dirty | untracked | before
 
 
 def _lay_nothing(store: HistoryStore, view: View) -> set[bytes]:
     """Forget the work tree's lines; the paths that had some."""
     before = store.work_tree_paths(view.n)
-    if before:
-        with store.transaction():
+    with store.transaction():
+        if before:
             store.keep_work_tree(view.n, {})
+        store.keep_looked_at(view.n, "")
     return before
 
 

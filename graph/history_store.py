@@ -22,7 +22,7 @@ from ctxsearch.graph.errors import CtxsearchError
 from ctxsearch.graph.node_history import CommitColumns, CommitFlag
 from ctxsearch.graph.patches import Change, Commit, Patch
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 _HEAD_LAYER, _WORK_TREE_LAYER = 0, 1
 _BATCH = 500  # parameters per statement; SQLite's smallest limit is 999
 
@@ -36,6 +36,7 @@ CREATE TABLE commits (
 );
 CREATE INDEX commits_subject ON commits (subject);
 CREATE INDEX commits_takes_back ON commits (takes_back) WHERE takes_back IS NOT NULL;
+CREATE INDEX commits_unread ON commits (n) WHERE NOT has_patches;
 CREATE TABLE paths (n INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE);
 CREATE TABLE patches (
     commit_n INTEGER NOT NULL, path_n INTEGER NOT NULL, source_n INTEGER, change INTEGER NOT NULL,
@@ -56,7 +57,7 @@ CREATE TABLE definitions (
 CREATE TABLE views (
     n INTEGER PRIMARY KEY, git_dir BLOB NOT NULL UNIQUE, head TEXT NOT NULL, chain BLOB NOT NULL,
     horizon TEXT NOT NULL, visible INTEGER NOT NULL, is_cut INTEGER NOT NULL, ignored TEXT NOT NULL,
-    version INTEGER NOT NULL
+    version INTEGER NOT NULL, looked_at TEXT NOT NULL
 );
 CREATE TABLE lines (
     view_n INTEGER NOT NULL, path_n INTEGER NOT NULL, layer INTEGER NOT NULL,
@@ -99,6 +100,7 @@ class View:
     is_cut: bool  # the chain ends where the repository's history was cut off
     ignored: tuple[str, ...]  # commits that the repository wants ignored, sorted
     version: int = 0  # raised whenever the view or its lines change
+    looked_at: str = ""  # the state of the files, as its watcher calls it, that the work tree's lines are of
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,10 +219,10 @@ class HistoryStore:
             "WHERE r.takes_back IS NOT NULL ORDER BY r.n, c.n"
         ).fetchall()
 
-    def without_patches(self, numbers: Iterable[int]) -> set[int]:
+    def without_patches(self, numbers: Ints) -> set[int]:
         """Those of the commits whose patches have not been read."""
         lacking = {row[0] for row in self._db.execute("SELECT n FROM commits WHERE NOT has_patches")}
-        return lacking.intersection(numbers)
+        return lacking.intersection(numbers.tolist()) if lacking else lacking
 
     def add_patches(self, commit: int, patches: Sequence[Patch], flags: CommitFlag) -> None:
         """What a commit changed, and what that says about it."""
@@ -251,9 +253,8 @@ class HistoryStore:
 
     def patches_of(self, paths: Iterable[bytes], positions: Ints) -> list[StoredPatch]:
         """The patches of a chain that these paths' lines come from, with all that renames lead to."""
-        names = self._all_paths()
-        numbers = {name: number for number, name in names.items()}
-        wanted = {numbers[path] for path in paths if path in numbers}
+        find = "SELECT n FROM paths WHERE path = ?"
+        wanted = {row[0] for path in paths for row in self._db.execute(find, (path,))}
         found: dict[int, tuple[int, int, int | None, int, bytes]] = {}
         done: set[int] = set()
         while wanted:
@@ -262,6 +263,7 @@ class HistoryStore:
             found.update({row[0]: row[1:] for row in rows})
             sources = {row[3] for row in rows if row[3] is not None and row[2] in wanted}
             wanted = sources - done
+        names = self._names({number for row in found.values() for number in row[1:3] if number is not None})
         return self._stored((found[rowid] for rowid in sorted(found)), positions, names)
 
     def deletions(self, positions: Ints) -> list[StoredPatch]:
@@ -272,19 +274,27 @@ class HistoryStore:
         return self._stored(rows, positions, self._all_paths())
 
     def paths_touched_by(self, numbers: Iterable[int]) -> set[bytes]:
-        """The paths in these commits' patches, old names included."""
-        touched: set[bytes] = set()
+        """The paths in these commits' patches, and all names that a rename ever gave to these files."""
+        found: set[int] = set()
         for batch in _batches(sorted(numbers)):
             marks = ",".join("?" * len(batch))
-            touched.update(
-                row[0]
-                for row in self._db.execute(
-                    f"SELECT path FROM paths WHERE n IN (SELECT path_n FROM patches WHERE commit_n IN ({marks})"  # noqa: S608 marks only
-                    f" UNION SELECT source_n FROM patches WHERE commit_n IN ({marks}))",
-                    (*batch, *batch),
-                )
+            rows = self._db.execute(
+                f"SELECT path_n FROM patches WHERE commit_n IN ({marks})"  # noqa: S608 marks only
+                f" UNION SELECT source_n FROM patches WHERE commit_n IN ({marks}) AND source_n IS NOT NULL",
+                (*batch, *batch),
             )
-        return touched
+            found.update(row[0] for row in rows)
+        fresh = found
+        while fresh := self._renamed_from(fresh) - found:
+            found |= fresh
+        return set(self._names(found).values())
+
+    def _renamed_from(self, paths: Iterable[int]) -> set[int]:
+        rows: list[tuple[int]] = []
+        for batch in _batches(sorted(paths)):
+            marks = ",".join("?" * len(batch))
+            rows += self._db.execute(f"SELECT DISTINCT path_n FROM patches WHERE source_n IN ({marks})", batch)  # noqa: S608
+        return {row[0] for row in rows}
 
     # signatures
 
@@ -317,22 +327,25 @@ class HistoryStore:
     def view(self, git_dir: Path) -> View | None:
         """How far a work tree's lines have been derived; None when they have not."""
         row = self._db.execute(
-            "SELECT n, head, chain, horizon, visible, is_cut, ignored, version FROM views WHERE git_dir = ?",
+            "SELECT n, head, chain, horizon, visible, is_cut, ignored, version, looked_at FROM views WHERE git_dir = ?",
             (_path_bytes(git_dir),),
         ).fetchone()
         if row is None:
             return None
-        n, head, chain, horizon, visible, is_cut, ignored, version = row
+        n, head, chain, horizon, visible, is_cut, ignored, version, looked_at = row
         numbers = np.frombuffer(chain, np.int32)
-        return View(n, head, numbers, horizon, visible, bool(is_cut), tuple(ignored.split()), version)
+        return View(n, head, numbers, horizon, visible, bool(is_cut), tuple(ignored.split()), version, looked_at)
 
     def keep_view(self, git_dir: Path, view: View, lines: dict[bytes, FileLines], gone: Iterable[bytes] | None) -> None:
-        """Replace what was derived: all of it when `gone` is None, else `gone` and the paths of `lines`."""
+        """Replace what was derived: all of it when `gone` is None, else `gone` and the paths of `lines`.
+
+        The work tree's lines are of another HEAD from here on: whoever stops now must look at all of it next time.
+        """
         self._db.execute(
-            "INSERT INTO views (git_dir, head, chain, horizon, visible, is_cut, ignored, version) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, 1) ON CONFLICT (git_dir) DO UPDATE SET head = excluded.head, "
+            "INSERT INTO views (git_dir, head, chain, horizon, visible, is_cut, ignored, version, looked_at) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, 1, '') ON CONFLICT (git_dir) DO UPDATE SET head = excluded.head, "
             "chain = excluded.chain, horizon = excluded.horizon, visible = excluded.visible, "
-            "is_cut = excluded.is_cut, ignored = excluded.ignored, version = version + 1",
+            "is_cut = excluded.is_cut, ignored = excluded.ignored, version = version + 1, looked_at = ''",
             (
                 _path_bytes(git_dir),
                 view.head,
@@ -350,6 +363,10 @@ class HistoryStore:
         """Replace the lines of files that differ from HEAD."""
         self._replace_lines(view_n, _WORK_TREE_LAYER, lines, None)
         self._db.execute("UPDATE views SET version = version + 1 WHERE n = ?", (view_n,))
+
+    def keep_looked_at(self, view_n: int, state: str) -> None:
+        """Note of which state of the files the work tree's lines are; '' when nobody can tell."""
+        self._db.execute("UPDATE views SET looked_at = ? WHERE n = ?", (state, view_n))
 
     def lines(self, view_n: int) -> dict[str, FileLines]:
         """The lines of all files about which something is known; the work tree's where it differs."""
@@ -424,6 +441,14 @@ class HistoryStore:
 
     def _all_paths(self) -> dict[int, bytes]:
         return dict(self._db.execute("SELECT n, path FROM paths"))
+
+    def _names(self, numbers: Iterable[int]) -> dict[int, bytes]:
+        """Some paths by their numbers."""
+        names: dict[int, bytes] = {}
+        for batch in _batches(sorted(numbers)):
+            marks = ",".join("?" * len(batch))
+            names.update(self._db.execute(f"SELECT n, path FROM paths WHERE n IN ({marks})", batch))  # noqa: S608
+        return names
 
     def _touching(self, paths: Sequence[int]) -> list[tuple[int, int, int, int | None, int, bytes]]:
         marks = ",".join("?" * len(paths))

@@ -10,12 +10,13 @@ import enum
 import io
 import re
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ctxsearch.graph.git import Git
 
 CHUNK_BYTES = 4 << 20
+MAX_PATHS = 300  # named one by one; git is quicker about everything than about many
 CHAIN_BYTES = 1 << 14  # some hundred commits: often one is enough
 # Text always: git takes UTF-16 for binary, and a hostile attribute could call any file so.
 DIFF_OPTIONS = ("-p", "-U0", "-M", "--text", "--no-color", "--src-prefix=a/", "--dst-prefix=b/")
@@ -113,17 +114,45 @@ def read_patches(
         yield held
 
 
-def read_work_tree(git: Git, selection: Selection) -> tuple[list[Patch], set[bytes]]:
-    """What the work tree changes against HEAD, staged or not, and the untracked files that none ignores."""
+def read_work_tree(
+    git: Git, selection: Selection, suspects: Collection[bytes] | None = None
+) -> tuple[list[Patch], set[bytes]]:
+    """What the work tree changes against HEAD, staged or not, and the untracked files that none ignores.
+
+    `suspects`, if given, are all paths that may differ from HEAD without being staged: the others are not looked at.
+    """
+    if suspects is not None:
+        suspects = {*suspects, *_staged(git)}
     # Asked about everything and selected here: with a pattern per language git takes half as long again.
-    entries = git.run("status", "--porcelain=v2", "-z", "--untracked-files=all", "--no-renames").split(b"\0")
+    entries = _status(
+        git, {path for path in suspects if selection.holds(_text(path))} if suspects is not None else None
+    )
     chosen = [(kind, path) for kind, path in map(_status_entry, entries) if path and selection.holds(_text(path))]
     untracked = {path for kind, path in chosen if kind == b"?"}
-    if len(untracked) == len(chosen):
+    changed = {path for _, path in chosen} - untracked
+    if not changed:
         return [], untracked
-    with git.stream("diff", *DIFF_OPTIONS, "HEAD", "--", *selection.pathspecs()) as reader:
+    with git.stream("diff", *DIFF_OPTIONS, "HEAD", "--", *(_exactly(changed) or selection.pathspecs())) as reader:
         found = list(_parse_log(io.BytesIO(_MARK + b"\n\n"), reader))
     return [patch for _, patches in found for patch in patches], untracked
+
+
+def _staged(git: Git) -> list[bytes]:
+    """The paths where the index differs from HEAD: no file is looked at for this."""
+    names = git.run("diff-index", "--cached", "--no-renames", "--name-only", "-z", "HEAD", "--").split(b"\0")
+    return [path for path in names if path]
+
+
+def _status(git: Git, paths: Collection[bytes] | None) -> list[bytes]:
+    if paths is not None and not paths:
+        return []
+    options = ("--porcelain=v2", "-z", "--untracked-files=all", "--no-renames")
+    return git.run("status", *options, "--", *(_exactly(paths) if paths is not None else ())).split(b"\0")
+
+
+def _exactly(paths: Collection[bytes]) -> tuple[str, ...]:
+    """Pathspecs of these paths alone; none, which is everything, when they are too many for a command line."""
+    return tuple(f":(literal){_text(path)}" for path in sorted(paths)) if len(paths) <= MAX_PATHS else ()
 
 
 def _status_entry(entry: bytes) -> tuple[bytes, bytes]:

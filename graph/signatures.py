@@ -43,24 +43,29 @@ class _Step:
 
 def last_changes(
     git: Git, store: HistoryStore, history: History, nodes: Sequence[SignedNode], read: SignatureReader
-) -> Ints:
+) -> tuple[Ints, set[int]]:
     """Per node the number of the newest commit within the horizon that changed what its signature says.
 
     UNATTRIBUTED when none did. A commit that brought the name into the file changed nothing that anybody could have
     relied on under it, and ends the search. What the work tree changes is compared with HEAD and not remembered.
+    The second value is the nodes of which a version cannot be read: what lines say of them stands.
     """
     found = np.full(len(nodes), UNATTRIBUTED, np.int32)
+    unsure: set[int] = set()
     patches = _patches_by_path(store, history, {node.path for node in nodes})
     open_questions = {row: _steps(patches, history, node) for row, node in enumerate(nodes)}
     while open_questions:
         asked = {row: step for row, steps in open_questions.items() if (step := next(steps, None)) is not None}
         open_questions = {row: open_questions[row] for row in asked}
-        for row, verdict in _verdicts(git, store, history, nodes, asked, read).items():
+        verdicts = _verdicts(git, store, history, nodes, asked, read)
+        unsure |= asked.keys() - verdicts.keys()
+        for row, step in asked.items():
+            verdict = verdicts.get(row, True)
             if verdict is None or verdict:
                 del open_questions[row]
             if verdict:
-                found[row] = asked[row].commit
-    return found
+                found[row] = step.commit
+    return found, unsure
 
 
 def _patches_by_path(store: HistoryStore, history: History, paths: set[str]) -> Mapping[bytes, Sequence[StoredPatch]]:
@@ -115,7 +120,7 @@ def _verdicts(
     asked: Mapping[int, _Step],
     read: SignatureReader,
 ) -> dict[int, bool | None]:
-    """Per row: True changed, False did not, None the name was not there before."""
+    """Per row: True changed, False did not, None the name was not there before; no entry where none can tell."""
     verdicts: dict[int, bool | None] = {}
     unknown: dict[int, _Step] = {}
     for row, step in asked.items():
@@ -129,6 +134,8 @@ def _verdicts(
     with store.transaction():
         for row, step in unknown.items():
             before, after = signatures[step]
+            if before is None or after is None:
+                continue
             name = nodes[row].name
             verdict = None if name not in before else before[name] != after.get(name)
             verdicts[row] = verdict
@@ -139,8 +146,8 @@ def _verdicts(
 
 def _signatures(
     git: Git, store: HistoryStore, history: History, steps: Iterable[_Step], read: SignatureReader
-) -> dict[_Step, tuple[Mapping[str, str], Mapping[str, str]]]:
-    """The signatures of each step's file before and after; every version is read once."""
+) -> dict[_Step, tuple[Mapping[str, str] | None, Mapping[str, str] | None]]:
+    """The signatures of each step's file before and after, None where git has lost it; every version is read once."""
     wanted: dict[_Step, tuple[str, str]] = {}
     for step in sorted(set(steps), key=lambda step: (step.path, step.commit)):
         before = f"{step.path_before}"
@@ -155,14 +162,11 @@ def _signatures(
         if step.commit == WORK_TREE:
             file = git.work_tree / step.path
             versions[step.path] = read(step.path, file.read_bytes()) if file.is_file() else {}
-    return {
-        step: (versions.get(before, {}), versions.get(after or step.path, {}))
-        for step, (before, after) in wanted.items()
-    }
+    return {step: (versions.get(before), versions.get(after or step.path)) for step, (before, after) in wanted.items()}
 
 
 def read_blobs(git: Git, names: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    """The contents of `commit:path` names; those that do not exist, or cannot be asked for, are left out."""
+    """The contents of `commit:path` names; those that git has not, or cannot be asked for, are left out."""
     names = [name for name in names if "\n" not in name]
     for begin in range(0, len(names), BLOBS_PER_CALL):
         batch = names[begin : begin + BLOBS_PER_CALL]

@@ -9,8 +9,10 @@ in one that it imports, or in a deleted one that it names. The parser comes in a
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,21 +34,14 @@ class Dangling:
     row: int  # of the caller
     path: str  # the caller's file
     position: int  # of the caller's last touch, in first-parent commits
-    written: str  # the callee, as the source or the resolver writes it
+    name: str  # the last part of what is written
+    qualifiers: frozenset[str]  # the parts before it: modules, types, or the object itself
     near: frozenset[str]  # the files that the caller's file refers to
 
-    @property
-    def name(self) -> str:
-        """The last part of what is written."""
-        return self._parts()[-1]
 
-    @property
-    def qualifiers(self) -> frozenset[str]:
-        """The parts before it: modules, types, or the object itself."""
-        return frozenset(self._parts()[:-1])
-
-    def _parts(self) -> list[str]:
-        return [part for part in _PARTS.split(self.written.partition("(")[0]) if part] or [""]
+def call_parts(written: str) -> tuple[str, ...]:
+    """A callee as the source or the resolver writes it, by its parts; the last is its name, '' if it has none."""
+    return tuple(part for part in _PARTS.split(written.partition("(")[0]) if part) or ("",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,29 +64,42 @@ class _Version:
     before: bool
 
 
-@dataclass
-class _Search:
-    """For one call and one file: which commit took the name away, by halving the commits that touched the file.
-
-    `steps` are the file's patches since the caller's last touch, oldest first; none when only the work tree changed it.
-    """
+class _Chance(NamedTuple):
+    """A file that may have had what is called when the caller was last touched. There are many: kept small."""
 
     call: Dangling
     first: _Version  # as the caller last saw the file
-    steps: Sequence[StoredPatch]
+    life: Sequence[StoredPatch]  # the file's patches, newest first
+    begin: int
+    end: int  # those of them since the caller's last touch
+
+    def steps(self) -> Sequence[StoredPatch]:
+        """The patches since then, oldest first; none when only the work tree changed the file."""
+        return self.life[self.begin : self.end][::-1]
+
+
+@dataclass(eq=False)
+class _Search:
+    """For one call and one file: which commit took the name away, by halving the commits that touched the file."""
+
+    call: Dangling
+    first: _Version
+    steps: Sequence[StoredPatch]  # oldest first
+    qualified: str  # the name
     low: int = -1  # after this step the name is there; -1 is before the first one
     high: int = field(default=-1)  # after this step it is not
-    qualified: str = ""
 
     def __post_init__(self) -> None:
         self.high = len(self.steps)  # one past the last is the work tree, where the name is known to be gone
 
     def next(self) -> _Version | None:
         """The version to look at, None when the commit is found."""
-        if self.high - self.low <= 1:
-            return None
-        step = self.steps[self._middle()]
-        return _Version(step.commit, step.patch.path, before=False)
+        while self.high - self.low > 1:
+            step = self.steps[self._middle()]
+            if step.patch.change is not Change.DELETED:
+                return _Version(step.commit, step.patch.path, before=False)
+            self.high = self._middle()  # there is no version: nothing is in it
+        return None
 
     def learn(self, names: frozenset[str]) -> None:
         """What that version defines."""
@@ -106,28 +114,40 @@ class _Search:
 
 def find_vanished(
     git: Git, store: HistoryStore, history: History, calls: Iterable[Dangling], read: SignatureReader
-) -> list[Vanished]:
-    """What is gone of the things called, with the commit that took each away; within the horizon."""
+) -> tuple[list[Vanished], set[int]]:
+    """What is gone of the things called, with the commit that took each away; within the horizon.
+
+    The second value is the callers of which none can tell: git has lost a version of a file that they may have called.
+    """
     lives = _Lives(store, history, calls := list(calls))
-    searches = [search for call in calls for search in lives.searches(call)]
-    names = _definitions(git, store, dict.fromkeys(search.first for search in searches), read)
+    chances = [chance for call in calls for chance in lives.chances(call)]
+    names = _definitions(git, store, dict.fromkeys(chance.first for chance in chances), read)
+    defined = {version: _by_last_part(each) for version, each in names.items()}
+    unsure = {chance.call.row for chance in chances if chance.first not in names}
     open_searches = []
-    for search in searches:
-        search.qualified = _matching(search, names.get(search.first, frozenset()), history.folder)
-        if search.qualified:
-            open_searches.append(search)
-    _halve(git, store, open_searches, read)
-    found = {(each.row, each.name, each.path): each for each in (_told(store, history, s) for s in open_searches)}
-    return [found[key] for key in sorted(found)]
+    for chance in chances:
+        fitting = defined.get(chance.first, {}).get(chance.call.name, ())
+        if fitting and (qualified := _matching(chance, fitting, history.folder)):
+            open_searches.append(_Search(chance.call, chance.first, chance.steps(), qualified))
+    lost = _halve(git, store, open_searches, read)
+    unsure |= {search.call.row for search in lost}
+    told = (_told(store, history, search) for search in open_searches if search not in lost)
+    found = {(each.row, each.name, each.path): each for each in told}
+    return [found[key] for key in sorted(found)], unsure
 
 
-def _halve(git: Git, store: HistoryStore, searches: Sequence[_Search], read: SignatureReader) -> None:
+def _halve(git: Git, store: HistoryStore, searches: Sequence[_Search], read: SignatureReader) -> list[_Search]:
+    """Bring the searches to their end; those that need a version which git has lost come back."""
+    lost: list[_Search] = []
     asked = [(search, version) for search in searches if (version := search.next())]
     while asked:
         names = _definitions(git, store, dict.fromkeys(version for _, version in asked), read)
-        for search, version in asked:
-            search.learn(names.get(version, frozenset()))
-        asked = [(search, version) for search, _ in asked if (version := search.next())]
+        lost += [search for search, version in asked if version not in names]
+        read_on = [(search, names[version]) for search, version in asked if version in names]
+        for search, defined in read_on:
+            search.learn(defined)
+        asked = [(search, version) for search, _ in read_on if (version := search.next())]
+    return lost
 
 
 def _told(store: HistoryStore, history: History, search: _Search) -> Vanished:
@@ -152,39 +172,41 @@ class _Lives:
         self._patches: dict[bytes, list[StoredPatch]] = {}
         for stored in store.patches_of(sorted(near), places) if near else ():
             self._patches.setdefault(stored.patch.path, []).append(stored)
-        self._known: dict[str, list[StoredPatch]] = {}
+        self._known: dict[str, tuple[list[StoredPatch], list[int]]] = {}
         self._deleted: dict[tuple[str, str], list[StoredPatch]] = {}  # by what a call may name it by, and suffix
         for stored in store.deletions(places) if calls else ():
             for key in _keys(_text(stored.patch.path)):
                 self._deleted.setdefault(key, []).append(stored)
 
-    def searches(self, call: Dangling) -> Iterator[_Search]:
+    def chances(self, call: Dangling) -> Iterator[_Chance]:
         """One per file that may have had what is called when the caller was last touched."""
         if not call.name:
             return
         for path in sorted(_in_reach(call)):
-            steps = [step for step in self._life(path) if step.position < call.position]
-            if steps and steps[-1].patch.change is not Change.ADDED:
-                yield _Search(call, _before(steps[-1]), steps[::-1])
-            elif not steps and self._is_dirty(path):
-                yield _Search(
-                    call, _Version(int(self._history.chain[0]), _bytes(self._folder + path), before=False), ()
-                )
+            life, positions = self._life(path)
+            end = bisect_left(positions, call.position)
+            if end and life[end - 1].patch.change is not Change.ADDED:
+                yield _Chance(call, _before(life[end - 1]), life, 0, end)
+            elif not end and self._is_dirty(path):
+                now = _Version(int(self._history.chain[0]), _bytes(self._folder + path), before=False)
+                yield _Chance(call, now, (), 0, 0)
         suffix = _suffix(call.path)
         names = call.qualifiers or {_folder(self._folder + call.path)}
         for name in sorted(names):
-            for stored in self._deleted.get((name, suffix), ()):
+            deleted = self._deleted.get((name, suffix), ())
+            for at, stored in enumerate(deleted):
                 if stored.position < call.position:
-                    yield _Search(call, _before(stored), [stored])
+                    yield _Chance(call, _before(stored), deleted, at, at + 1)
 
     def _is_dirty(self, path: str) -> bool:
         lines = self._history.files.get(path)
         return lines is not None and bool((lines.touches[:, 0] == WORK_TREE).any())
 
-    def _life(self, path: str) -> list[StoredPatch]:
-        """A file's patches, newest first."""
+    def _life(self, path: str) -> tuple[list[StoredPatch], list[int]]:
+        """A file's patches, newest first, and their positions."""
         if path not in self._known:
-            self._known[path] = list(life(self._patches, _bytes(self._folder + path)))
+            found = list(life(self._patches, _bytes(self._folder + path)))
+            self._known[path] = found, [stored.position for stored in found]
         return self._known[path]
 
 
@@ -197,12 +219,19 @@ def _in_reach(call: Dangling) -> frozenset[str]:
     return frozenset(path for path in call.near if _stem(path) in call.qualifiers)
 
 
-def _matching(search: _Search, names: frozenset[str], folder: str) -> str:
+def _by_last_part(names: Iterable[str]) -> dict[str, list[str]]:
+    """Qualified names by what a call may end in, the least nested first."""
+    found: dict[str, list[str]] = {}
+    for name in sorted(names, key=lambda name: (name.count("."), name)):
+        found.setdefault(name.rpartition(".")[2], []).append(name)
+    return found
+
+
+def _matching(chance: _Chance, fitting: Sequence[str], folder: str) -> str:
     """The definition that the call may have meant, '' if there was none."""
-    call = search.call
-    own = _text(search.first.path) == folder + call.path
-    fitting = [name for name in names if name.rpartition(".")[2] == call.name]
-    for name in sorted(fitting, key=lambda name: (name.count("."), name)):
+    call = chance.call
+    own = _text(chance.first.path) == folder + call.path
+    for name in fitting:
         container = name.rpartition(".")[0].rpartition(".")[2]
         if not container or own or container in call.qualifiers:
             return name
@@ -216,7 +245,10 @@ def _before(step: StoredPatch) -> _Version:
 def _definitions(
     git: Git, store: HistoryStore, versions: Mapping[_Version, None], read: SignatureReader
 ) -> dict[_Version, frozenset[str]]:
-    """The names that versions of files define; what a version defines never changes and is remembered."""
+    """The names that versions of files define; what a version defines never changes and is remembered.
+
+    A version that git has lost is left out.
+    """
     found: dict[_Version, frozenset[str]] = {}
     unread: dict[str, _Version] = {}
     for version in sorted(versions, key=lambda each: (each.path, each.commit, each.before)):

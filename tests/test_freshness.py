@@ -53,6 +53,7 @@ def facts(*rows: dict[str, int]) -> NodeFacts:
         sources=column("source", Source.GIT, np.uint8),
         vanished_times=np.where(column("vanished_days", -1, np.int64) < 0, 0, NOW),
         unreadable=column("unreadable", 0, np.bool_),
+        unchecked=column("unchecked", 0, np.bool_),
         folders=np.array([row.get("folder", number) for number, row in enumerate(rows)], np.int32),
     )
 

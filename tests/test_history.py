@@ -27,6 +27,7 @@ from ctxsearch.graph.history import (
     Refreshed,
     Selection,
     Source,
+    Watched,
     describe,
     refresh,
     without_git,
@@ -365,6 +366,66 @@ def test_a_name_that_moved_away_stays_away_when_a_newer_use_is_undone(
     assert_same(reader.history, Reader(repository.root, tmp_path / "fresh.sqlite").history)
 
 
+def test_a_commit_that_comes_within_the_horizon_changes_files_that_were_renamed_since(
+    repository: ScratchRepository, tmp_path: Path
+) -> None:
+    repository.write("a.py", ["one"])
+    first = repository.commit(after=300 * DAY)
+    repository.git("mv", "a.py", "b.py")
+    repository.commit("rename", after=200 * DAY)
+    repository.write("c.py", ["two"])
+    repository.commit(after=100 * DAY)
+    reader = Reader(repository.root, tmp_path / "walk.sqlite", Horizon(days=250, commits=1))
+    assert reader.owners("b.py", 1) == ["older"]
+    repository.git("reset", "-q", "--hard", "HEAD~1")
+    assert "b.py" in (reader.refresh().changed or ())
+    assert reader.owners("b.py", 1) == [first]
+
+
+def watched(state: str, *changed: str) -> Watched:
+    return Watched(state, lambda since: changed if since != "unknown" else None)
+
+
+def test_only_files_that_may_differ_are_looked_at(repository: ScratchRepository, tmp_path: Path) -> None:
+    git, store = Git.open(repository.root), HistoryStore.open(tmp_path / "history.sqlite")
+    assert git is not None
+
+    def dirty(seen: Watched | None) -> set[str]:
+        files = refresh(git, store, PYTHON, ALL, watched=seen).history.files
+        return {path for path, lines in files.items() if WORK_TREE in lines.owners_of(1).tolist()}
+
+    for name in ("a.py", "b.py", "c.py"):
+        repository.write(name, [name])
+    repository.commit()
+    assert dirty(watched("1")) == set()
+    for name in ("a.py", "b.py", "new.py"):
+        repository.write(name, ["changed"])
+    assert dirty(watched("2", "a.py")) == {"a.py"}  # nothing was said of the others
+    repository.git("add", "b.py")
+    assert dirty(watched("3")) == {"a.py", "b.py"}  # what is staged costs no look at files
+    assert dirty(watched("unknown", "new.py")) == {"a.py", "b.py", "new.py"}
+    repository.git("rm", "-q", "-f", "a.py")
+    assert dirty(watched("4", "c.py")) == {"b.py", "new.py"}  # all is looked at after a state that nobody knows
+    repository.write("c.py", ["changed"])
+    assert dirty(None) == {"b.py", "c.py", "new.py"}
+    repository.write("d.py", ["changed"])
+    assert dirty(watched("5")) == {"b.py", "c.py", "d.py", "new.py"}  # and after a look that nobody watched
+
+
+def test_what_an_undone_commit_had_changed_is_looked_at(repository: ScratchRepository, tmp_path: Path) -> None:
+    git, store = Git.open(repository.root), HistoryStore.open(tmp_path / "history.sqlite")
+    assert git is not None
+    repository.write("a.py", ["one", "two"])
+    first = repository.commit()
+    repository.write("a.py", ["one", "TWO"])
+    repository.commit()
+    refresh(git, store, PYTHON, ALL, watched=watched("1"))
+    repository.git("reset", "-q", "--mixed", "HEAD~1")
+    history = refresh(git, store, PYTHON, ALL, watched=watched("2")).history
+    owners = history.files["a.py"].owners_of(2)
+    assert [store.commit(int(owners[0]))[0].id, owners[1]] == [first, WORK_TREE]
+
+
 def test_reverts_are_known_on_both_sides(repository: ScratchRepository, reader: Reader) -> None:
     repository.write("a.py", ["one"])
     repository.commit("start")
@@ -596,7 +657,10 @@ def assert_same(one: History, other: History) -> None:
 
 
 STEPS = st.sampled_from(
-    ["edit", "edit", "commit", "rename", "delete", "merge", "revert", "switch", "rewrite", *["refresh"] * 3]
+    [
+        *("edit", "edit", "commit", "rename", "delete", "merge", "revert", "switch", "rewrite", "move"),
+        *("stage", "unstage", "uncommit", "leap", "refresh", "refresh", "refresh", "refresh"),
+    ]
 )
 NAMES = ("a.py", "b.py", "pkg/c.py", "pkg/d.py")
 
@@ -676,6 +740,33 @@ class RandomWorld:
             back = self.random.randrange(1, min(self._depth(), 4))
             self.repository.git("switch", "-q", "--detach", f"HEAD~{back}")
 
+    def move(self) -> None:
+        files = self.files()
+        if files:
+            (self.repository.root / "pkg").mkdir(exist_ok=True)
+            source, target = self.random.choice(files), self.random.choice(NAMES)
+            (self.repository.root / source).replace(self.repository.root / target)
+
+    def stage(self) -> None:
+        names = self.random.sample(NAMES, 2)
+        for name in names:
+            if name in self.files() or self.repository.git("ls-files", "--", name):
+                self.repository.git("add", "-A", "--", name)
+
+    def unstage(self) -> None:
+        self.repository.git("reset", "-q")
+
+    def uncommit(self) -> None:
+        if self._depth() > 2:
+            self.repository.git("reset", "-q", self.random.choice(("--soft", "--mixed")), "HEAD~1")
+
+    def leap(self) -> None:
+        """To a history that has nothing in common with this one."""
+        self.commit()
+        self.repository.git("checkout", "-q", "--orphan", f"branch{self.random.randrange(1 << 30)}")
+        self.edit()
+        self.commit()
+
     def rewrite(self) -> None:
         self.commit()
         self.edit()
@@ -684,9 +775,26 @@ class RandomWorld:
 
 
 class Follower(Reader):
-    """Keeps each path's nodes, and reads again only those that it is told have changed."""
+    """Keeps each path's nodes, and reads again only those that it is told have changed.
 
-    kept: dict[str, NodeHistories]
+    It watches the files as the catalog does: what it knows of a state is what every file held.
+    """
+
+    def __init__(self, root: Path, store_file: Path, horizon: Horizon = ALL):
+        super().__init__(root, store_file, horizon)
+        self.kept: dict[str, NodeHistories] = {}
+        self.states: list[dict[str, bytes]] = []
+
+    def refresh(self) -> Refreshed:
+        root, previous = self.git.work_tree, self.refreshed.history if self.refreshed else None
+        self.states.append({str(p.relative_to(root)): p.read_bytes() for p in root.rglob("*.py")})
+        watched = Watched(str(len(self.states) - 1), self.changed_since)
+        self.refreshed = refresh(self.git, self.store, PYTHON, self.horizon, previous, watched=watched)
+        return self.refreshed
+
+    def changed_since(self, state: str) -> list[str]:
+        then, now = self.states[int(state)], self.states[-1]
+        return [path for path in {*then, *now} if then.get(path) != now.get(path)]
 
     def follow(self) -> None:
         changed = self.refresh().changed
@@ -710,6 +818,8 @@ class Follower(Reader):
 @example(steps=["edit", "commit", "edit", "commit", "refresh", "switch"], seed=1)
 @example(steps=["edit", "commit", "refresh", "rename", "refresh"], seed=2)
 @example(steps=["commit", "edit", "merge", "refresh", "revert", "refresh", "rewrite"], seed=3)
+@example(steps=["edit", "commit", "edit", "commit", "refresh", "uncommit", "refresh", "leap"], seed=4)
+@example(steps=["refresh", "move", "stage", "refresh", "refresh", "unstage", "refresh", "delete"], seed=5)
 @given(steps=st.lists(STEPS, min_size=5, max_size=14), seed=st.integers(0, 2**32))
 def test_incremental_equals_fresh_and_blame(
     tmp_path_factory: pytest.TempPathFactory, steps: list[str], seed: int

@@ -23,6 +23,7 @@ class World:
         self.store = HistoryStore.open(root / "history.sqlite")
         self.reads = 0
         self.path, self.folder = "a.py", ""
+        self.unsure: set[int] = set()
 
     def commit(self, text: str) -> str:
         self.repository.write(self.path, text)
@@ -38,7 +39,8 @@ class World:
         history = refresh(git, self.store, horizon=Horizon(days=None)).history
         history = history.beneath(self.folder)
         node = SignedNode(self.path, name, *lines)
-        number = int(last_changes(git, self.store, history, [node], self.read)[0])
+        numbers, self.unsure = last_changes(git, self.store, history, [node], self.read)
+        number = int(numbers[0])
         return self.store.commit(number)[0].id if number > 0 else number
 
 
@@ -118,3 +120,15 @@ def test_verdicts_are_remembered(world: World) -> None:
     assert asked > 0
     assert world.changed_by() == changed
     assert world.reads == asked
+
+
+def test_a_version_that_git_has_lost_is_said_and_not_remembered(world: World) -> None:
+    commented = world.commit("def f(a):  # now with a comment\n    return a\n")
+    history_alone = world.changed_by("no such function")
+    blob = world.repository.git("rev-parse", "HEAD~1:a.py").strip()
+    file = world.repository.root / ".git" / "objects" / blob[:2] / blob[2:]
+    lost = file.rename(file.with_name("lost"))
+    assert history_alone == UNATTRIBUTED
+    assert (world.changed_by(), world.unsure) == (commented, {0})  # as the lines say, but not for sure
+    lost.rename(file)
+    assert (world.changed_by(), world.unsure) == (UNATTRIBUTED, set())

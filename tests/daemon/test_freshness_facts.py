@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import sqlite3
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -36,6 +38,7 @@ class World:
     directory: Path
     rules: FreshnessRules = field(default_factory=lambda: FreshnessRules(SHORT))
     problems: list[str] = field(default_factory=list)
+    follower: FollowWorker | None = None  # lives on from one look to the next
 
     def look(self) -> Looked:
         """Index, work out the facts, and read them as a daemon would."""
@@ -46,7 +49,8 @@ class World:
         with Catalog.open(layout.catalog) as catalog:
             with RepositoryIndexer(root, catalog, workers=1, git=Git.open(root)) as indexer:
                 indexer.refresh()
-            FollowWorker(job, unheard).read_history(catalog, self.problems)
+            self.follower = self.follower or FollowWorker(job, unheard)
+            self.follower.read_history(catalog, self.problems)
             with catalog.read() as snapshot:
                 nodes = {node.id: node for node in snapshot.load_nodes()}
             table = load_freshness(layout.freshness(catalog.identity), nodes.get, self.rules)
@@ -117,6 +121,33 @@ def test_vanished_is_told_the_same_from_scratch(world: World, tmp_path: Path) ->
     kept, fresh = world.look(), World(repository, tmp_path / "other").look()
     assert kept.why("pkg.user.caller") == fresh.why("pkg.user.caller")
     assert "vanished from pkg/util.py" in kept.why("pkg.user.caller")
+
+
+def test_what_git_cannot_show_is_not_known(world: World) -> None:
+    repository = world.repository
+    repository.write("pkg/util.py", UTIL)
+    repository.write("pkg/user.py", USER)
+    repository.commit("begin")
+    old_version = repository.git("rev-parse", "HEAD:pkg/util.py").strip()
+    grow_older(repository)
+    repository.write("pkg/util.py", "def kept():\n    return 1\n")
+    repository.commit("take gone away")
+    grow_older(repository, 3)
+    assert world.look().of("pkg.user.caller") is Freshness.STALE_WITH_RISK
+    assert world.problems == []
+    (file,) = (world.directory / "history").glob("*.sqlite")
+    with sqlite3.connect(file) as store:
+        store.execute("DELETE FROM definitions")
+    store.close()
+    (repository.root / ".git" / "objects" / old_version[:2] / old_version[2:]).unlink()
+    looked = world.look()
+    assert looked.of("pkg.user.caller") is Freshness.ACCEPTABLE
+    assert looked.why("pkg.user.caller").endswith(
+        "what became of the things it depends on is not known: git cannot show old versions"
+    )
+    assert "not known" not in looked.why("pkg.util.kept")
+    told = "git cannot show old versions of files of the repository: 1 old nodes not checked for risks; run `git fsck`"
+    assert world.problems == [told]
 
 
 @pytest.mark.parametrize("is_touched", [True, False])
@@ -283,3 +314,58 @@ def test_a_file_that_changed_and_could_not_be_indexed_is_a_risk_until_it_is(worl
     looked.table = looked.table.distrusting(frozenset())
     assert looked.of("a.f") is Freshness.FRESH
     assert trusted.distrusting(frozenset()) is trusted
+
+
+class Wanderer:
+    """Changes a small program at random, with real git."""
+
+    def __init__(self, repository: ScratchRepository, seed: int):
+        self.repository, self.random = repository, random.Random(seed)
+        self.files = {f"pkg/m{number}.py": ["f0", "f1", "f2"] for number in range(4)}
+        for path in self.files:
+            self.write(path)
+        repository.commit("start")
+
+    def write(self, path: str) -> None:
+        others = [other for other in sorted(self.files) if other != path]
+        lines = [f"from pkg.{Path(other).stem} import *" for other in others]
+        for name in self.files[path]:
+            called, parameter = self.random.choice(("f0", "f1", "f2", "f3")), self.random.choice(("", "a", "a, b"))
+            lines += [f"def {name}({parameter}):", f"    return {called}()", ""]
+        self.repository.write(path, lines)
+
+    def step(self) -> None:
+        what = self.random.choice(("edit", "edit", "drop", "rename", "commit", "commit", "amend", "back", "stage"))
+        path = self.random.choice(sorted(self.files))
+        if what == "edit":
+            self.write(path)
+        elif what == "drop" and len(self.files[path]) > 1:
+            self.files[path].pop(self.random.randrange(len(self.files[path])))
+            self.write(path)
+        elif what == "rename":
+            new = f"pkg/n{self.random.randrange(1000)}.py"
+            (self.repository.root / path).rename(self.repository.root / new)
+            self.files[new] = self.files.pop(path)
+        elif what == "stage":
+            self.repository.git("add", "-A")
+        elif what == "commit":
+            self.repository.commit(self.random.choice(("work", "Fix it")), after=self.random.choice((1, 5)) * DAY)
+        elif what == "amend":
+            self.repository.git("commit", "-q", "-a", "--amend", "--allow-empty", "-m", "amended")
+        elif what == "back":
+            self.repository.git("reset", "-q", "HEAD~1" if self.repository.git("rev-list", "HEAD~1", "--") else "HEAD")
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_followed_facts_are_those_of_a_first_look(world: World, tmp_path: Path, seed: int) -> None:
+    wanderer = Wanderer(world.repository, seed)
+    grow_older(world.repository, 4)
+    for number in range(4):
+        for _ in range(5):
+            wanderer.step()
+        followed, fresh = world.look(), World(world.repository, tmp_path / f"fresh{number}").look()
+        for id_ in sorted(fresh.nodes):
+            tables = (followed.table, fresh.table)
+            one, other = ((table.fact(id_), table.past(id_), table.reasons(id_)) for table in tables)
+            assert one == other, fresh.nodes[id_].qualified_name
+    assert world.problems == []
