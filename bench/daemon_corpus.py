@@ -24,29 +24,31 @@ NOUNS = (
 )
 FUNCTIONS_PER_FILE = 36  # with four methods, their class and the module about 42 nodes
 NODES_PER_FILE = 42
+METHODS = 4
 
 
-def write_corpus(root: Path, nodes: int, seed: int) -> int:
-    """Writes enough files for that many nodes, commits them, and returns how many files there are."""
-    files = max(1, nodes // NODES_PER_FILE)
+def write_corpus(root: Path, nodes: int, seed: int, files: int = 0) -> int:
+    """Writes that many nodes, into that many files or files of a usual size; commits them; says how many files."""
+    files = files or max(1, nodes // NODES_PER_FILE)
+    functions = max(1, round(nodes / files) - (NODES_PER_FILE - FUNCTIONS_PER_FILE))
     pick = random.Random(seed)
     for number in range(files):
         path = root / f"pkg{number // 100:03}" / f"mod{number:05}.py"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(module_text(number, pick))
+        path.write_text(module_text(number, pick, functions))
     git(root, "init", "-q", "-b", "main")
     git(root, "add", "-A")
     git(root, "commit", "-q", "-m", "corpus")
     return files
 
 
-def module_text(number: int, pick: random.Random) -> str:
-    """One module: functions that call functions of this and an earlier module, and a class."""
+def module_text(number: int, pick: random.Random, functions: int = FUNCTIONS_PER_FILE) -> str:
+    """One module: functions that call functions of this and an earlier module, and, if it has several, a class."""
     lines = [f'"""Module {number}: {pick.choice(VERBS)}s the {pick.choice(NOUNS)}."""', ""]
     other = pick.randrange(number) if number else -1
     if other >= 0:
         lines += [f"from pkg{other // 100:03}.mod{other:05} import {function_name(other, 0)} as imported", ""]
-    for position in range(FUNCTIONS_PER_FILE):
+    for position in range(functions):
         name = function_name(number, position)
         lines += ["", f"def {name}(value, limit={position}):"]
         lines += [f'    """{pick.choice(VERBS).title()} the {pick.choice(NOUNS)} before the {pick.choice(NOUNS)}."""']
@@ -55,8 +57,10 @@ def module_text(number: int, pick: random.Random) -> str:
         elif other >= 0:
             lines += ["    value = imported(value)"]
         lines += [f"    if value > limit * {pick.randrange(100)}:", "        return limit", "    return value + 1", ""]
+    if functions < METHODS:
+        return "\n".join(lines) + "\n"
     lines += ["", f"class Service{number}:", '    """Keeps the state."""', ""]
-    for position in range(4):
+    for position in range(METHODS):
         verb = VERBS[(number + position) % len(VERBS)]
         lines += [
             f"    def {verb}_all_{position}(self, items):",

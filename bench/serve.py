@@ -1,6 +1,6 @@
 """Figures of the daemon: real process, real socket, a made-up repository of 100,000 nodes.
 
-    bench/serve.py [--nodes 100000] [--seconds 60] [--queries 1000] [--edits 50] [--keep DIR]
+    bench/serve.py [--nodes 100000] [--files 0] [--seconds 60] [--queries 1000] [--edits 50] [--keep DIR]
 
 Prints one line per figure with its target. The machine's load is printed first: compare ratios when it is high.
 """
@@ -202,6 +202,7 @@ def refresh(session: Session, name: str) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--nodes", type=int, default=100_000)
+    parser.add_argument("--files", type=int, default=0, help="over how many files; 0: of a usual size")
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--queries", type=int, default=1000)
     parser.add_argument("--edits", type=int, default=50)
@@ -223,7 +224,7 @@ def main() -> None:
 def measure(session: Session, folder: Path, options: argparse.Namespace) -> None:
     figure("load of the machine, cores", f"{os.getloadavg()[0]:.1f}, {os.cpu_count()}")
     root = folder / "corpus"
-    files = write_corpus(root, options.nodes, 1) if not root.exists() else len(list(root.rglob("*.py")))
+    files = write_corpus(root, options.nodes, 1, options.files) if not root.exists() else len(list(root.rglob("*.py")))
     name = add(session, root)
     first, first_peak = until(session, name, "first")
     figure("first index: searchable by keyword after", f"{first:.1f} s")
@@ -251,7 +252,7 @@ def measure(session: Session, folder: Path, options: argparse.Namespace) -> None
     cpu = processor_seconds(session)
     edits = edit_times(session, name, root, options.edits)
     cpu = (processor_seconds(session) - cpu) / max(1, options.edits) * SECONDS
-    figure(f"edit to searchable, {options.edits} edits, p50/95/99", spread(edits), "300 at 10k files")
+    figure(f"edit to searchable, {options.edits} edits, p50/95/99", spread(edits), "300 at 10k files, 1000 at 100k")
     figure("processor time per edit, vectors and history included", f"{cpu:.0f} ms")
     figure("branch switch over 200 files", f"{branch_switch(session, name, root, files):.2f} s", "< 3 s")
     until(session, name, "whole")
@@ -285,10 +286,10 @@ def restart(session: Session, name: str) -> float:
     session.close()
     stop(session.settings)
     start = time.perf_counter()
-    wanted = request_for(function_name(3, 3), name)
+    wanted = request_for(function_name(3, 0), name)
     wanted.ClearField("expansion")
     response = session.search(wanted)
-    assert response.results[0].node.name == function_name(3, 3)
+    assert response.results[0].node.name == function_name(3, 0)
     return time.perf_counter() - start
 
 
