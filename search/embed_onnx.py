@@ -1,7 +1,7 @@
 """A local ONNX sentence model as an embedder: a directory with `model.onnx` and `tokenizer.json`. Off by default.
 
-Needs the packages onnxruntime and tokenizers, which ctxsearch does not install; both are imported only when a model
-is opened. Nothing is ever downloaded.
+Needs the packages onnxruntime and tokenizers (the extra `onnx`); both are imported only when a model is opened. Nothing
+is ever downloaded.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def open_onnx(directory: Path) -> OnnxEmbedder:
         tokenizers: Any = importlib.import_module("tokenizers")
     except ImportError as error:
         raise FailedPrecondition(
-            f"{error.name} is not installed; an ONNX model needs onnxruntime and tokenizers"
+            f"{error.name} is not installed; an ONNX model needs it: pip install 'ctxsearch[onnx]'"
         ) from error
     session = onnxruntime.InferenceSession(str(directory / "model.onnx"), providers=["CPUExecutionProvider"])
     return OnnxEmbedder(directory, session, tokenizers.Tokenizer.from_file(str(directory / "tokenizer.json")))

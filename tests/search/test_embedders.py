@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from ctxsearch.search.embed import StaticEmbedder, bundled_embedder
-from ctxsearch.search.embed_onnx import OnnxEmbedder, open_onnx
+from ctxsearch.search.embed_onnx import open_onnx
 from ctxsearch.search.embed_remote import Endpoint, RemoteEmbedder
 from ctxsearch.search.errors import FailedPrecondition, NotFound, Unavailable
 from ctxsearch.search.ports import Embedder, Floats, Passage
 from ctxsearch.search.providers import load_embedder, load_full_text, load_vectors
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 
 
 class HashEmbedder:
@@ -41,42 +42,10 @@ class HashEmbedder:
         return np.asarray(vector / norm if norm else vector, dtype=np.float32)
 
 
-@dataclass
-class _Input:
-    name: str
-
-
-@dataclass
-class _Encoding:
-    ids: list[int]
-
-
-class _Session:
-    """Answers like an onnxruntime session whose model looks every token up in a fixed table."""
-
-    def __init__(self) -> None:
-        self._table = np.random.default_rng(1).standard_normal((256, 16)).astype(np.float32)
-
-    def get_inputs(self) -> list[_Input]:
-        return [_Input("input_ids"), _Input("attention_mask")]
-
-    def run(self, _outputs: None, feeds: dict[str, Any]) -> list[Any]:
-        assert set(feeds) == {"input_ids", "attention_mask"}
-        return [self._table[feeds["input_ids"]]]
-
-
-class _Tokenizer:
-    def encode(self, text: str) -> _Encoding:
-        return _Encoding([sum(word.encode()) % 255 + 1 for word in text.split()])
-
-
 @pytest.fixture
 def onnx_directory(tmp_path: Path) -> Path:
-    directory = tmp_path / "tiny"
-    directory.mkdir()
-    (directory / "model.onnx").write_bytes(b"model")
-    (directory / "tokenizer.json").write_text("{}")
-    return directory
+    """A real model of the kind that is exported from sentence transformers, only tiny: 26 words, 16 numbers each."""
+    return Path(shutil.copytree(FIXTURES / "onnx", tmp_path / "tiny"))
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -117,7 +86,7 @@ def embedder(request: pytest.FixtureRequest) -> Embedder:
     if request.param == "bundled":
         return bundled_embedder()
     if request.param == "onnx":
-        return OnnxEmbedder(request.getfixturevalue("onnx_directory"), _Session(), _Tokenizer())
+        return open_onnx(request.getfixturevalue("onnx_directory"))
     if request.param == "remote":
         return RemoteEmbedder(Endpoint(request.getfixturevalue("url"), "m", 32, "secret"))
     return HashEmbedder()
@@ -236,8 +205,23 @@ def test_missing_onnx_packages_are_named(onnx_directory: Path, monkeypatch: pyte
 
 
 def test_a_long_text_is_cut_to_the_model_s_window(onnx_directory: Path) -> None:
-    embedder = OnnxEmbedder(onnx_directory, _Session(), _Tokenizer())
-    assert np.isclose(np.linalg.norm(embedder.embed_query("word " * 5_000)), 1.0, atol=1e-5)
+    embedder = open_onnx(onnx_directory)
+    cut = embedder.embed_query("word " * 256 + "list " * 5_000)
+    assert np.allclose(cut, embedder.embed_query("word"), atol=1e-6)
+    assert not np.allclose(embedder.embed_query("word list"), embedder.embed_query("word"), atol=1e-2)
+
+
+def test_padding_beside_a_longer_text_does_not_count(onnx_directory: Path) -> None:
+    embedder = open_onnx(onnx_directory)
+    beside = embedder.embed_documents([Passage("file", "open"), Passage("list", "order the items of a list " * 20)])
+    assert np.allclose(beside[0], embedder.embed_documents([Passage("file", "open")])[0], atol=1e-6)
+
+
+def test_an_onnx_model_has_the_id_of_its_files(onnx_directory: Path) -> None:
+    before = open_onnx(onnx_directory).model_id
+    tokenizer = onnx_directory / "tokenizer.json"
+    tokenizer.write_text(tokenizer.read_text().replace('"user"', '"users"'))
+    assert open_onnx(onnx_directory).model_id != before
 
 
 @pytest.mark.parametrize(
