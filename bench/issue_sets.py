@@ -136,7 +136,9 @@ def run_repository(
             print(f"{repository['repo']:28} {commit[:10]} left out: {error.stderr.strip()[:80]}", flush=True)
             continue
         started = time.perf_counter()
-        with open_corpus(name, root, options.work / "state" / name, embedder) as corpus:
+        with open_corpus(
+            repository["repo"].rpartition("/")[2], root, options.work / "state" / name, embedder
+        ) as corpus:
             indexed = time.perf_counter()
             answered: dict[str, dict[str, Sequence[SearchResult]]] = {}
             for variant, query, results in answers(corpus, embedder, queries, options.variant):

@@ -146,8 +146,24 @@ _QUESTION = frozenset(
 def content_words(text: str) -> list[str]:
     """The words of a query that say what is looked for, as stems; all of them when nothing else is there."""
     found = words(text)
-    telling = [word for word in found if word not in _QUESTION]
-    return [stem(word) for word in telling or found]
+    return [stem(word) for word in _telling(found) or found]
+
+
+def _telling(found: list[str]) -> list[str]:
+    return [word for word in found if word not in _QUESTION]
+
+
+_POSSESSED = re.compile(r"[\w$]+(?:['’]s\b)?")
+
+
+def without_name(text: str, name: str) -> str:
+    """A question without the name of what it is asked of: in ripgrep, "ripgrep" tells no place from another.
+
+    As it is when fewer than two telling words would be left: then the name is what is looked for.
+    """
+    form = whole_form(name)
+    left = _POSSESSED.sub(lambda one: "" if whole_form(re.split("['’]", one[0])[0]) == form else one[0], text)
+    return left if left != text and len(set(_telling(words(left)))) > 1 else text
 
 
 def words(text: str) -> list[str]:

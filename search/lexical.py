@@ -68,6 +68,7 @@ class LexicalPolicy:
     file_coverage: float = 1.4  # share of the query's words, by rarity, that the file contains
     variable: float = 0.8  # factor on a variable's own match: all name, it matches better than the code that answers
     node_match: float = 1.5  # how well the node itself matches
+    second_match: float = 0.3  # of the file's next best node's match: two that match say more than one
     files: int = 150  # how many files take part
     whole_identifier: float = 2.0  # a whole identifier beats its parts
     exact_symbol: bool = True  # a query that is a symbol puts that symbol first
@@ -365,13 +366,15 @@ class TantivyReader:
         share = self._policy.node_match / max(scores, default=1.0) if max(scores, default=0.0) > 0 else 0.0
         denied = selection.denied
         nowhere = (0.0, 0)
+        second = _second_matches(owners, scores)
+        beside = share * self._policy.second_match
         found: dict[int, float] = {}
         for number, trait, owner, own in zip(ids, traits, owners, scores, strict=True):
             if not denied or _node_id(number) not in denied:
                 kind = trait >> _KIND_SHIFT
                 if kind == NodeKind.VARIABLE:
                     own *= self._policy.variable
-                score = own * share + files.get(owner, nowhere)[0]
+                score = own * share + second.get(owner, 0.0) * beside + files.get(owner, nowhere)[0]
                 if trait & _DEMOTED:
                     score *= factor
                 if kind == NodeKind.EXTERNAL:
@@ -405,6 +408,18 @@ class TantivyReader:
 def open_full_text(directory: Path) -> TantivyIndex:
     """The default full-text index (entry point `tantivy`)."""
     return TantivyIndex(directory)
+
+
+def _second_matches(owners: Iterable[int], scores: Iterable[float]) -> dict[int, float]:
+    """What the second best node of each file scores; the scores are falling."""
+    seen: set[int] = set()
+    second: dict[int, float] = {}
+    for owner, score in zip(owners, scores, strict=True):
+        if owner not in seen:
+            seen.add(owner)
+        elif owner not in second:
+            second[owner] = score
+    return second
 
 
 def _schema() -> Any:

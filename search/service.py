@@ -22,6 +22,7 @@ from ctxsearch.graph.model import CodeNode, NodeId
 from ctxsearch.search.coherence import cohere
 from ctxsearch.search.errors import FailedPrecondition, NotFound, SearchError, Unavailable
 from ctxsearch.search.expansion import SEEDS, expand, expansion_order
+from ctxsearch.search.identifiers import without_name
 from ctxsearch.search.ports import (
     SELECT_ALL,
     Corpus,
@@ -284,7 +285,7 @@ class ContextSearchService:
         return self._gathered(run, Signal.FUZZY, search)
 
     def _semantic(self, run: _Run) -> list[_Found]:
-        vector = self._query_vector(run.query)
+        vector = functools.cache(self._query_vector)  # of each corpus's text: mostly the same one
 
         def search(corpus: Corpus, selection: Selection) -> list[Hit]:
             vectors = corpus.vectors
@@ -295,16 +296,17 @@ class ContextSearchService:
                     f"the vectors of {corpus.repository} were made by {vectors.model_id}, "
                     f"the query by {self._embedder.model_id}; index again"
                 )
-            return vectors.search(vector, selection, run.query.pool)
+            text = without_name(run.query.text, corpus.repository) if self._policy.own_name else run.query.text
+            return vectors.search(vector(text, run.query.embedding), selection, run.query.pool)
 
         return self._gathered(run, Signal.SEMANTIC, search)
 
-    def _query_vector(self, query: SearchQuery) -> Floats:
-        if query.embedding is not None:
-            return _unit_vector(query.embedding)
+    def _query_vector(self, text: str, embedding: tuple[float, ...] | None) -> Floats:
+        if embedding is not None:
+            return _unit_vector(embedding)
         if self._embedder is None:
             raise FailedPrecondition("no embedding model is configured")
-        return self._embedder.embed_query(query.text)
+        return self._embedder.embed_query(text)
 
     def _gathered(self, run: _Run, signal: Signal, search: Callable[[Corpus, Selection], list[Hit]]) -> list[_Found]:
         """One list over all corpora: by raw score, which is comparable inside one signal."""
@@ -459,7 +461,7 @@ class ContextSearchService:
 
         def similarity(pieces: list[str]) -> list[float]:
             rows = embedder.embed_documents([Passage("", piece) for piece in pieces])
-            return [float(score) for score in rows @ self._query_vector(run.query)]
+            return [float(score) for score in rows @ self._query_vector(run.query.text, run.query.embedding)]
 
         return similarity
 

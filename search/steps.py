@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from ctxsearch.graph.model import TYPE_KINDS, CodeNode, NodeFlag, NodeId, NodeKind
+from ctxsearch.graph.model import TYPE_KINDS, CodeNode, NodeFlag, NodeId, NodeKind, module_node_id
 from ctxsearch.search.identifiers import content_words, stem, words
 from ctxsearch.search.ports import Hit
 from ctxsearch.search.query import SearchQuery, Signal
@@ -106,43 +106,85 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class PathMatch:
-    """A file named after what is asked for is where it lives: its nodes gain, by how much of the name is asked for."""
+    """A file named after what is asked for is where it lives: its nodes gain, by how much of the file's and of its
+    directory's name is asked for."""
 
     signal: Signal
     stem_weight: float = 1.0  # the file's name is wholly made of words of the query
-    data_penalty: float = 1.5  # data and prose tell about the code; what was asked for is the code
-    depth_penalty: float = 0.04  # per directory: what is general lies near the root
+    parent_weight: float = 0.5  # its directory's name is
     name: str = "path_match"
 
     def __call__(self, hits: list[Hit], query: SearchQuery, node: Callable[[NodeId], CodeNode | None], /) -> list[Hit]:
-        """Scores relative to the best one, plus what the path says."""
-        best = max((hit.score for hit in hits if hit.score < EXACT_SCORE), default=0.0)
+        """Scores plus what the path says."""
         asked = frozenset(content_words(query.text))
-        if not asked or best <= 0:
+        if not asked:
             return hits
-        gains = {"": 0.0}
-        scored = []
-        for hit in hits:
-            found = node(hit.id)
-            path = found.path if found is not None else ""
-            gain = gains.get(path)
-            if gain is None:
-                gain = gains[path] = self._path_gain(path, asked)
-            scored.append(Hit(hit.id, hit.score + gain))
-        return sorted(scored, key=lambda hit: (-hit.score, hit.id))
+        return _with_gains(hits, node, lambda path: self._gain(path, asked))
 
-    def _path_gain(self, path: str, asked: frozenset[str]) -> float:
-        own, directories, is_data = _path_traits(path)
+    def _gain(self, path: str, asked: frozenset[str]) -> float:
+        own, parent = _name_words(path)
         gain = self.stem_weight * len(own & asked) / len(own) if own else 0.0
-        gain -= self.depth_penalty * directories
-        return gain - (self.data_penalty if is_data else 0.0)
+        return gain + self.parent_weight * len(parent & asked) / len(parent) if parent else gain
 
 
 @functools.lru_cache(maxsize=100_000)
-def _path_traits(path: str) -> tuple[frozenset[str], int, bool]:
-    """The stems of a file's name, how many directories it is in, whether it holds data or prose."""
-    own = frozenset(stem(word) for word in words(file_stem(path)))
-    return own, path.count("/"), path.endswith(DATA_SUFFIXES)
+def _name_words(path: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The stems of a file's name and of its directory's."""
+    parent = path.rpartition("/")[0].rpartition("/")[2]
+    return frozenset(map(stem, words(file_stem(path)))), frozenset(map(stem, words(parent)))
+
+
+@dataclass(frozen=True, slots=True)
+class FilePrior:
+    """What a file is, whatever is asked: the code that others are about is long and near the root; data, prose and
+    what stands beside the code (examples, mocks, legacy) tell about it."""
+
+    signal: Signal
+    size_weight: float = 0.05  # per doubling of its lines
+    depth_penalty: float = 0.04  # per directory: what is general lies near the root
+    data_penalty: float = 1.5  # data and prose tell about the code; what was asked for is the code
+    side_penalty: float = 0.5  # in a directory of side code that the query does not name
+    name: str = "file_prior"
+
+    def __call__(self, hits: list[Hit], query: SearchQuery, node: Callable[[NodeId], CodeNode | None], /) -> list[Hit]:
+        """Scores plus what is known of the file."""
+        asked = frozenset(words(query.text))
+        return _with_gains(hits, node, lambda path: self._gain(path, asked, node(_file_node(path))))
+
+    def _gain(self, path: str, asked: frozenset[str], file: CodeNode | None) -> float:
+        directories, is_data, side = _file_traits(path)
+        lines = min(file.end_line, _MANY_LINES) if file is not None else 0
+        gain = self.size_weight * math.log2(1 + lines) - self.depth_penalty * directories
+        if side and not side & asked:
+            gain -= self.side_penalty
+        return gain - self.data_penalty if is_data else gain
+
+
+@functools.lru_cache(maxsize=100_000)
+def _file_traits(path: str) -> tuple[int, bool, frozenset[str]]:
+    """How many directories a file is in, whether it holds data or prose, the words that say it is side code."""
+    directory, _, name = path.rpartition("/")
+    side = _SIDE_WORDS.intersection(words(directory)) | _SIDE_FILES.intersection(words(name))
+    return path.count("/"), path.endswith(DATA_SUFFIXES), side
+
+
+_file_node = functools.lru_cache(maxsize=100_000)(module_node_id)
+
+
+def _with_gains(
+    hits: list[Hit], node: Callable[[NodeId], CodeNode | None], gain_of: Callable[[str], float]
+) -> list[Hit]:
+    """Every score plus its file's gain; a file is asked once."""
+    gains = {"": 0.0}  # nodes without a file
+    scored = []
+    for hit in hits:
+        found = node(hit.id)
+        path = found.path if found is not None else ""
+        gain = gains.get(path)
+        if gain is None:
+            gain = gains[path] = gain_of(path)
+        scored.append(Hit(hit.id, hit.score + gain))
+    return sorted(scored, key=lambda hit: (-hit.score, hit.id))
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,15 +239,25 @@ class SemanticCoherence:
 EXACT_SCORE: Final = 100.0  # no match but an exact symbol reaches it
 DATA_SUFFIXES: Final = (
     *(".json", ".md", ".yml", ".yaml", ".toml", ".txt", ".cfg", ".tt", ".lock", ".rst", ".csv", ".xml", ".svg", ".ini"),
+    *(".1", ".2", ".3", ".4", ".5", ".6", ".7", ".8", ".9"),  # manual pages
 )
+_SIDE_WORDS: Final = frozenset(
+    {"legacy", "compat", "deprecated", "example", "examples", "sample", "samples", "demo", "demos", "doc", "docs"}
+    | {"test", "tests", "testing", "testdata", "fixture", "fixtures", "bench", "benches", "benchmark", "benchmarks"}
+    | {"mock", "mocks"}
+)
+_SIDE_FILES: Final = frozenset({"mock", "mocks"})
+_MANY_LINES: Final = 2000  # beyond this, more lines make a file no more central
 
 DEFAULT_STEPS: Final[tuple[RankingStep, ...]] = (
     Definition(),
     PathMatch(Signal.BM25),
+    FilePrior(Signal.BM25),
     Spread(Signal.BM25),
     SemanticDemotion(),
     SemanticCoherence(),
-    PathMatch(Signal.SEMANTIC, stem_weight=0.1, data_penalty=0.2, depth_penalty=0.02),
+    PathMatch(Signal.SEMANTIC, stem_weight=0.1, parent_weight=0.05),
+    FilePrior(Signal.SEMANTIC, size_weight=0.005, depth_penalty=0.02, data_penalty=0.2, side_penalty=0.05),
     Spread(Signal.SEMANTIC, step=0.3),
 )
 
@@ -217,16 +269,23 @@ class RankingPolicy:
     steps: tuple[RankingStep, ...] = DEFAULT_STEPS
     file_coherence: bool = True  # whether text signals that agree on a file count together (coherence.py)
     freshness: bool = True  # whether the class's penalty applies; off only to measure what it does
+    own_name: bool = True  # whether the vector leaves out the repository's own name (see without_name)
 
     def without(self, *names: str) -> RankingPolicy:
-        """The same without some steps; `freshness` and `file_coherence` are names too."""
-        kept = tuple(step for step in self.steps if step.name not in names)
+        """The same without some steps; `freshness`, `file_coherence` and `own_name` are names too."""
         return RankingPolicy(
-            kept, self.file_coherence and "file_coherence" not in names, self.freshness and "freshness" not in names
+            steps=tuple(step for step in self.steps if step.name not in names),
+            file_coherence=self.file_coherence and "file_coherence" not in names,
+            freshness=self.freshness and "freshness" not in names,
+            own_name=self.own_name and "own_name" not in names,
         )
 
     @property
     def names(self) -> tuple[str, ...]:
         """The steps that are on, for `explain`."""
-        switches = (("file_coherence", self.file_coherence), ("freshness", self.freshness))
+        switches = (
+            ("own_name", self.own_name),
+            ("file_coherence", self.file_coherence),
+            ("freshness", self.freshness),
+        )
         return (*dict.fromkeys(step.name for step in self.steps), *(name for name, on in switches if on))

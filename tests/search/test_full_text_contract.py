@@ -226,6 +226,16 @@ def test_nodes_without_a_file_come_under_the_empty_path(index: FullTextIndex) ->
     assert index.reader().count() == 0
 
 
+def test_of_two_equal_matches_the_one_with_another_beside_it_in_its_file_is_first(tmp_path: Path) -> None:
+    index = TantivyIndex(tmp_path)
+    alone = document("bake_pie", path="a.py")
+    first = document("bake_pie", path="b.py")
+    second = document("bake_tart", path="b.py", line=10)
+    index.apply(1, by_path(alone, first, second), [])
+    assert [hit.id for hit in index.reader().search("how to bake", SELECT_ALL, 10)][-1] == alone.node.id
+    index.close()
+
+
 WORDS = st.sampled_from(["apple", "pear", "cherry", "plum", "fig"])
 EDITS = st.lists(
     st.tuples(st.sampled_from(["a.py", "b.py", "c.py"]), st.one_of(st.none(), st.lists(WORDS, max_size=3))),

@@ -485,12 +485,28 @@ def test_explain_changes_nothing_and_tells_everything(service: ContextSearchServ
     assert explanation.weights == query.signal_weights()
     assert explanation.pool == 100
     assert explanation.steps == (
-        *("definition", "path_match", "spread", "semantic_demotion", "semantic_coherence"),
-        *("file_coherence", "freshness"),
+        *("definition", "path_match", "file_prior", "spread", "semantic_demotion", "semantic_coherence"),
+        *("own_name", "file_coherence", "freshness"),
     )
     assert explanation.seeds
     assert explanation.fused >= len(told.results)
     assert set(explanation.milliseconds) == {"signals", "expansion", "fusion", "content"}
+
+
+def test_the_vector_of_a_question_leaves_out_the_name_of_the_repository(corpus: Corpus) -> None:
+    question = "how does price_list start a unit of work"
+
+    def found(text: str, policy: RankingPolicy | None = None) -> list[tuple[str, float]]:
+        service = ContextSearchService(bundled_embedder(), policy)
+        service.publish(dataclasses.replace(corpus, repository="price-list"))
+        answer = service.search(SearchQuery(text=text, mode=Mode.SEMANTIC))
+        service.close()
+        return [(one.node.name, one.votes[Signal.SEMANTIC].raw) for one in answer.results]
+
+    without = found("how does start a unit of work")
+    assert found(question) == without
+    assert found(question, RankingPolicy().without("own_name")) != without
+    assert found("price_list orders") == found("price_list orders", RankingPolicy().without("own_name"))
 
 
 def test_the_response_reports_signals_counts_times_and_the_index(corpus: Corpus) -> None:

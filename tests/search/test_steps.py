@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from ctxsearch.graph.model import CodeNode, NodeFlag, NodeId, NodeKind
+from ctxsearch.graph.model import CodeNode, NodeFlag, NodeId, NodeKind, module_node_id
 from ctxsearch.search.ports import Hit
 from ctxsearch.search.query import SearchQuery, Signal
-from ctxsearch.search.steps import DEFAULT_STEPS, EXACT_SCORE, Definition, PathMatch, SemanticDemotion, Spread
+from ctxsearch.search.steps import (
+    DEFAULT_STEPS,
+    EXACT_SCORE,
+    Definition,
+    FilePrior,
+    PathMatch,
+    SemanticDemotion,
+    Spread,
+)
 
 
 def node(number: int, name: str, kind: NodeKind, path: str = "a.py", lines: int = 1) -> CodeNode:
@@ -60,14 +68,50 @@ def test_a_variable_gives_way_to_code_that_is_as_near_in_meaning() -> None:
         assert names(ordered, nodes) == ["validate:FUNCTION", "rules:VARIABLE"]
 
 
-def test_a_file_named_after_the_subject_gains_and_data_loses() -> None:
+def test_a_file_named_after_the_subject_gains_and_its_directory_counts_too() -> None:
     hits, nodes = listed(
-        (node(1, "x", NodeKind.FUNCTION, "misc.py"), 1.2),
-        (node(2, "y", NodeKind.FUNCTION, "routing.py"), 1.0),
-        (node(3, "z", NodeKind.SECTION, "routing.json"), 1.4),
+        (node(1, "x", NodeKind.FUNCTION, "core/misc.py"), 1.2),
+        (node(2, "y", NodeKind.FUNCTION, "core/routing.py"), 1.0),
+        (node(3, "z", NodeKind.FUNCTION, "requests/misc.py"), 0.9),
     )
     ordered = PathMatch(Signal.BM25)(hits, SearchQuery(text="how are requests routed"), nodes.get)
-    assert names(ordered, nodes) == ["y:FUNCTION", "x:FUNCTION", "z:SECTION"]
+    assert names(ordered, nodes) == ["y:FUNCTION", "z:FUNCTION", "x:FUNCTION"]
+
+
+def prior_order(text: str, *found: tuple[CodeNode, float]) -> list[str]:
+    hits, nodes = listed(*found)
+    return [
+        name.partition(":")[0] for name in names(FilePrior(Signal.BM25)(hits, SearchQuery(text=text), nodes.get), nodes)
+    ]
+
+
+def test_data_prose_and_deep_files_lose() -> None:
+    assert prior_order(
+        "routes",
+        (node(1, "data", NodeKind.SECTION, "routing.json"), 1.3),
+        (node(2, "manual", NodeKind.SECTION, "app.1"), 1.2),
+        (node(3, "deep", NodeKind.FUNCTION, "a/b/c/d/routing.py"), 1.1),
+        (node(4, "code", NodeKind.FUNCTION, "routing.py"), 1.0),
+    ) == ["code", "deep", "data", "manual"]
+
+
+def test_code_beside_the_code_loses_unless_it_is_asked_for() -> None:
+    beside = (node(1, "beside", NodeKind.FUNCTION, "legacy/routing.py"), 1.1)
+    code = (node(2, "code", NodeKind.FUNCTION, "core/routing.py"), 1.0)
+    assert prior_order("routes", beside, code) == ["code", "beside"]
+    assert prior_order("legacy routes", beside, code) == ["beside", "code"]
+
+
+def test_a_node_of_a_long_file_comes_before_one_of_a_short_file() -> None:
+    short = node(1, "short", NodeKind.FUNCTION, "short.py")
+    long = node(2, "long", NodeKind.FUNCTION, "long.py")
+    files = {
+        module_node_id(path): node(1, path, NodeKind.MODULE, path, lines)
+        for path, lines in (("short.py", 10), ("long.py", 900))
+    }
+    hits, nodes = listed((short, 1.1), (long, 1.0))
+    ordered = FilePrior(Signal.BM25)(hits, SearchQuery(text="routes"), {**nodes, **files}.get)
+    assert [hit.id for hit in ordered] == [long.id, short.id]
 
 
 def test_the_next_node_of_a_file_gives_way_to_another_file() -> None:

@@ -10,7 +10,7 @@ from search_samples import document
 from ctxsearch.graph.model import NodeKind
 from ctxsearch.search.documents import MAX_PIECES, PIECE_LINES, node_texts, passage_hash, passages
 from ctxsearch.search.fuzzy import allowed_edits, edit_distance
-from ctxsearch.search.identifiers import MAX_WORD, identifiers, split_identifier, whole_form, words
+from ctxsearch.search.identifiers import MAX_WORD, identifiers, split_identifier, whole_form, without_name, words
 from ctxsearch.search.ports import Passage
 from ctxsearch.search.results import ResultContent
 from ctxsearch.search.snippets import SNIPPET_LINES, Snippets, count_tokens, within_budget
@@ -33,6 +33,21 @@ from ctxsearch.search.snippets import SNIPPET_LINES, Snippets, count_tokens, wit
 )
 def test_identifiers_split_as_people_read_them(identifier: str, parts: tuple[str, ...]) -> None:
     assert split_identifier(identifier) == parts
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("how does ripgrep walk directories", "how does  walk directories"),
+        ("ripgrep's line buffer", " line buffer"),
+        ("how does rip_grep walk directories", "how does  walk directories"),
+        ("what is ripgrep", "what is ripgrep"),
+        ("ripgrep config", "ripgrep config"),
+        ("grep a line", "grep a line"),
+    ],
+)
+def test_a_question_without_the_name_of_what_it_is_asked_of(text: str, left: str) -> None:
+    assert without_name(text, "ripgrep") == left
 
 
 def test_all_spellings_meet_in_one_form() -> None:
