@@ -3,8 +3,9 @@ PY := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE := 1
 
 # What the command and the daemon import on every start, compiled ahead: without bytecode that takes twice as long.
-STARTED_PACKAGES := click google grpc grpc_health grpc_reflection grpc_status msgspec numpy platformdirs \
-	prometheus_client rich rustworkx structlog typing_extensions.py watchfiles
+STARTED_PACKAGES := click google grpc grpc_health grpc_reflection grpc_status lance_namespace \
+	lance_namespace_urllib3_client lancedb msgspec numpy platformdirs prometheus_client pyarrow pydantic rich \
+	rustworkx structlog typing_extensions.py watchfiles
 
 .PHONY: run test lint bench proto format clean
 
