@@ -80,7 +80,13 @@ def lance(vectors: Floats, directory: Path, *, indexed: bool) -> tuple[Found, fl
     took = time.perf_counter() - started
 
     def search(query: Floats) -> list[int]:
-        found = table.search(query).distance_type("cosine").nprobes(20).select(["row", "_distance"]).limit(100)
+        found = (
+            table.search(query)
+            .distance_type("cosine")
+            .nprobes(round(0.5 * len(vectors) ** 0.5))
+            .select(["row", "_distance"])
+            .limit(100)
+        )
         return [int(row) for row in found.to_arrow()["row"].to_pylist()]
 
     return search, took
