@@ -35,14 +35,13 @@ from ctxsearch.search.identifiers import (
 from ctxsearch.search.ports import Hit, Selection
 from ctxsearch.search.scope import SEPARATORS, Scope, dotted, package_ancestors, path_regex
 from ctxsearch.search.segments import check_segments
-from ctxsearch.search.steps import DEMOTED_FLAGS, asks_for_demoted
+from ctxsearch.search.steps import DEMOTED_FLAGS, EXACT_BONUS, asks_for_demoted
 
 FORMAT: Final = "text-3"  # names the schema; another schema lives in another directory and is built anew
 _META: Final = "generation"
 _WRITER_HEAP: Final = 64_000_000
 _KIND_SHIFT: Final = 32
 _DEMOTED: Final = int(DEMOTED_FLAGS)
-_EXACT_BONUS: Final = 1_000.0  # factor that no other match can make up: an exact symbol is on top everywhere
 _FUZZY_FIELDS: Final = {"symbol": 1.0, "name": 0.25}  # a near name beats a name with a near part
 _RARITIES_KEPT: Final = 20_000  # words of earlier queries
 _SEPARATORS: Final = frozenset(SEPARATORS)
@@ -347,7 +346,7 @@ class TantivyReader:
         query = tantivy.Query.boolean_query([(tantivy.Occur.Must, named), (tantivy.Occur.Should, wanted)])
         addresses, scores = self._fetch(self._within(query, selection.scope), limit)
         found = self._rescored(addresses, scores, files, selection, demote=demote)
-        return {number: score * _EXACT_BONUS for number, score in found.items()}
+        return {number: score * EXACT_BONUS for number, score in found.items()}
 
     def _rescored(
         self,

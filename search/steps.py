@@ -79,29 +79,54 @@ class SemanticDemotion:
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A query that spells a symbol means its definition: a type before a field or method of that name, the spelling
-    that was typed before others that differ in case or underscores, the one with the most code before those that
-    merely declare, forward or reopen it."""
+    """A query that spells a symbol means its definition: the spelling that was typed before others that differ in case
+    or underscores, the one with the most code before those that merely declare, forward or reopen it, the one in a
+    file or directory of its name before others, side code last. Where a type has the name, the type is meant: members
+    of that name are matches like any other."""
 
     spelling: float = 1.5  # factor on a name spelled as typed
     type: float = 1.5  # factor on types, which others of the same name are about
     size: float = 0.1  # what each doubling of its lines adds
+    file: float = 1.0  # what a file named after it adds
+    parent: float = 0.5  # what a directory named after it adds
+    side: float = 0.5  # factor on side code
     name: str = "definition"
     signal: Signal = Signal.BM25
 
     def __call__(self, hits: list[Hit], query: SearchQuery, node: Callable[[NodeId], CodeNode | None], /) -> list[Hit]:
         """Reorders exact symbols among themselves; the rest stays below them."""
+        exact = {hit.id: found for hit in hits if hit.score >= EXACT_SCORE and (found := node(hit.id)) is not None}
+        if not exact:
+            return hits
         typed = dotted(query.text.strip().removesuffix("()")).rpartition(".")[2]
-        scored = [Hit(hit.id, hit.score * self._factor(hit, typed, node)) for hit in hits]
+        is_type = any(one.kind in TYPE_KINDS and one.name == typed for one in exact.values())
+        scored = []
+        for hit in hits:
+            found = exact.get(hit.id)
+            if found is None:
+                scored.append(hit)
+            elif is_type and found.kind not in TYPE_KINDS:
+                scored.append(Hit(hit.id, hit.score / EXACT_BONUS))
+            else:
+                scored.append(Hit(hit.id, hit.score * self._factor(found, typed)))
         return sorted(scored, key=lambda hit: (-hit.score, hit.id))
 
-    def _factor(self, hit: Hit, typed: str, node: Callable[[NodeId], CodeNode | None]) -> float:
-        found = node(hit.id) if hit.score >= EXACT_SCORE else None
-        if found is None:
-            return 1.0
-        spelling = self.spelling if found.name == typed else 1.0
-        kind = self.type if found.kind in TYPE_KINDS else 1.0
-        return spelling * kind * (1.0 + self.size * math.log2(found.end_line - found.start_line + 1))
+    def _factor(self, found: CodeNode, typed: str) -> float:
+        asked = frozenset(content_words(typed))
+        own, parent = _name_words(found.path)
+        return (
+            (self.spelling if found.name == typed else 1.0)
+            * (self.type if found.kind in TYPE_KINDS else 1.0)
+            * (self.side if _file_traits(found.path)[2] else 1.0)
+            * (1.0 + self.size * math.log2(found.end_line - found.start_line + 1))
+            * (1.0 + self.file * _share(own, asked))
+            * (1.0 + self.parent * _share(parent, asked))
+        )
+
+
+def _share(name: frozenset[str], asked: frozenset[str]) -> float:
+    """How much of a name is asked for."""
+    return len(name & asked) / len(name) if name else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +148,7 @@ class PathMatch:
 
     def _gain(self, path: str, asked: frozenset[str]) -> float:
         own, parent = _name_words(path)
-        gain = self.stem_weight * len(own & asked) / len(own) if own else 0.0
-        return gain + self.parent_weight * len(parent & asked) / len(parent) if parent else gain
+        return self.stem_weight * _share(own, asked) + self.parent_weight * _share(parent, asked)
 
 
 @functools.lru_cache(maxsize=100_000)
@@ -188,6 +212,36 @@ def _with_gains(
 
 
 @dataclass(frozen=True, slots=True)
+class DirectoryCoherence:
+    """Files of one directory that match together say that the subject lives there: each gains by the best others."""
+
+    signal: Signal
+    weight: float = 0.1
+    fading: float = 0.5  # each further file of the directory counts this much of the one before
+    others: int = 3  # how many of them count
+    name: str = "directory_coherence"
+
+    def __call__(self, hits: list[Hit], query: SearchQuery, node: Callable[[NodeId], CodeNode | None], /) -> list[Hit]:  # noqa: ARG002
+        """Scores plus the directory's share, counted from the lowest score of the list."""
+        best: dict[str, float] = {}
+        for hit in hits:
+            found = node(hit.id)
+            if found is not None and found.path and hit.score < EXACT_SCORE:
+                best[found.path] = max(hit.score, best.get(found.path, hit.score))
+        directories: dict[str, list[str]] = {}
+        for path in sorted(best, key=lambda one: (-best[one], one)):
+            directories.setdefault(path.rpartition("/")[0], []).append(path)
+        lowest = min(best.values(), default=0.0)
+
+        def gain(path: str) -> float:
+            beside = directories.get(path.rpartition("/")[0], [])[: self.others + 1]
+            others = [best[one] - lowest for one in beside if one != path][: self.others]
+            return self.weight * sum(score * self.fading**place for place, score in enumerate(others))
+
+        return _with_gains(hits, node, gain)
+
+
+@dataclass(frozen=True, slots=True)
 class Spread:
     """The next node of a file already shown gives way to other files: a page shows places, not one file's lines."""
 
@@ -236,6 +290,7 @@ class SemanticCoherence:
         return sorted(scored, key=lambda hit: (-hit.score, hit.id))
 
 
+EXACT_BONUS: Final = 1_000.0  # factor that no other match can make up: an exact symbol is on top everywhere
 EXACT_SCORE: Final = 100.0  # no match but an exact symbol reaches it
 DATA_SUFFIXES: Final = (
     *(".json", ".md", ".yml", ".yaml", ".toml", ".txt", ".cfg", ".tt", ".lock", ".rst", ".csv", ".xml", ".svg", ".ini"),
@@ -253,11 +308,13 @@ DEFAULT_STEPS: Final[tuple[RankingStep, ...]] = (
     Definition(),
     PathMatch(Signal.BM25),
     FilePrior(Signal.BM25),
+    DirectoryCoherence(Signal.BM25),
     Spread(Signal.BM25),
     SemanticDemotion(),
     SemanticCoherence(),
     PathMatch(Signal.SEMANTIC, stem_weight=0.1, parent_weight=0.05),
     FilePrior(Signal.SEMANTIC, size_weight=0.005, depth_penalty=0.02, data_penalty=0.2, side_penalty=0.05),
+    DirectoryCoherence(Signal.SEMANTIC),
     Spread(Signal.SEMANTIC, step=0.3),
 )
 

@@ -485,7 +485,8 @@ def test_explain_changes_nothing_and_tells_everything(service: ContextSearchServ
     assert explanation.weights == query.signal_weights()
     assert explanation.pool == 100
     assert explanation.steps == (
-        *("definition", "path_match", "file_prior", "spread", "semantic_demotion", "semantic_coherence"),
+        *("definition", "path_match", "file_prior", "directory_coherence", "spread"),
+        *("semantic_demotion", "semantic_coherence"),
         *("own_name", "file_coherence", "freshness"),
     )
     assert explanation.seeds

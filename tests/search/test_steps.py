@@ -7,8 +7,10 @@ from ctxsearch.search.ports import Hit
 from ctxsearch.search.query import SearchQuery, Signal
 from ctxsearch.search.steps import (
     DEFAULT_STEPS,
+    EXACT_BONUS,
     EXACT_SCORE,
     Definition,
+    DirectoryCoherence,
     FilePrior,
     PathMatch,
     SemanticDemotion,
@@ -41,16 +43,36 @@ def listed(*found: tuple[CodeNode, float]) -> tuple[list[Hit], dict[NodeId, Code
     return [Hit(one.id, score) for one, score in found], {one.id: one for one, _ in found}
 
 
-def test_a_symbol_means_its_type_and_the_spelling_that_was_typed() -> None:
+def test_a_symbol_means_its_type_and_members_of_that_name_are_matches_like_others() -> None:
     hits, nodes = listed(
-        (node(1, "engine", NodeKind.VARIABLE), 3.0 * EXACT_SCORE),
-        (node(2, "Engine", NodeKind.METHOD), 2.9 * EXACT_SCORE),
-        (node(3, "Engine", NodeKind.CLASS), 2.8 * EXACT_SCORE),
-        (node(4, "Engine", NodeKind.CLASS), 1.0),
+        (node(1, "engine", NodeKind.VARIABLE), 3.0 * EXACT_BONUS),
+        (node(2, "Engine", NodeKind.METHOD), 2.9 * EXACT_BONUS),
+        (node(3, "Engine", NodeKind.CLASS), 2.8 * EXACT_BONUS),
+        (node(4, "EngineRoom", NodeKind.CLASS), 2.95),
     )
     ordered = Definition()(hits, SearchQuery(text="gin.Engine"), nodes.get)
-    assert names(ordered, nodes) == ["Engine:CLASS", "Engine:METHOD", "engine:VARIABLE", "Engine:CLASS"]
-    assert ordered[-1] == Hit(hits[-1].id, 1.0), "what is no exact symbol keeps its score"
+    assert names(ordered, nodes) == ["Engine:CLASS", "engine:VARIABLE", "EngineRoom:CLASS", "Engine:METHOD"]
+    assert ordered[2] == Hit(hits[-1].id, 2.95), "what is no exact symbol keeps its score"
+
+
+def test_the_spelling_that_was_typed_comes_first() -> None:
+    hits, nodes = listed(
+        (node(1, "engine", NodeKind.FUNCTION), 3.0 * EXACT_BONUS),
+        (node(2, "Engine", NodeKind.FUNCTION), 2.9 * EXACT_BONUS),
+    )
+    assert names(Definition()(hits, SearchQuery(text="Engine"), nodes.get), nodes) == [
+        "Engine:FUNCTION",
+        "engine:FUNCTION",
+    ]
+
+
+def test_of_several_definitions_the_one_in_a_file_or_directory_of_its_name_comes_first_and_side_code_last() -> None:
+    places = ("cloud/misc.py", "examples/misc.py", "states/misc.py", "cloud/state.py")
+    hits, nodes = listed(
+        *((node(number, "State", NodeKind.CLASS, path), 2.0 * EXACT_BONUS) for number, path in enumerate(places, 1))
+    )
+    ordered = Definition()(hits, SearchQuery(text="State"), nodes.get)
+    assert [nodes[hit.id].path for hit in ordered] == [places[3], places[2], places[0], places[1]]
 
 
 def test_of_several_definitions_the_one_with_the_code_comes_before_those_that_reopen_it() -> None:
@@ -112,6 +134,21 @@ def test_a_node_of_a_long_file_comes_before_one_of_a_short_file() -> None:
     hits, nodes = listed((short, 1.1), (long, 1.0))
     ordered = FilePrior(Signal.BM25)(hits, SearchQuery(text="routes"), {**nodes, **files}.get)
     assert [hit.id for hit in ordered] == [long.id, short.id]
+
+
+def test_a_file_gains_by_others_of_its_directory_that_match() -> None:
+    hits, nodes = listed(
+        (node(1, "alone", NodeKind.FUNCTION, "a/one.py"), 1.05),
+        (node(2, "first", NodeKind.FUNCTION, "b/one.py"), 1.0),
+        (node(3, "second", NodeKind.FUNCTION, "b/two.py"), 0.9),
+        (node(4, "last", NodeKind.FUNCTION, "c/one.py"), 0.1),
+    )
+    ordered = DirectoryCoherence(Signal.BM25)(hits, SearchQuery(text="anything"), nodes.get)
+    assert names(ordered, nodes)[:2] == ["first:FUNCTION", "alone:FUNCTION"]
+    again, _ = listed(*((nodes[hit.id], hit.score + 7.0) for hit in hits))
+    assert [hit.id for hit in DirectoryCoherence(Signal.BM25)(again, SearchQuery(text="x"), nodes.get)] == [
+        hit.id for hit in ordered
+    ], "only differences count"
 
 
 def test_the_next_node_of_a_file_gives_way_to_another_file() -> None:
