@@ -19,7 +19,7 @@ from ctxsearch.daemon.freshness_memory import Calls, FileMemory
 from ctxsearch.daemon.registry import write_atomically
 from ctxsearch.graph.attribution import Ints
 from ctxsearch.graph.catalog import Snapshot
-from ctxsearch.graph.facts import Definition
+from ctxsearch.graph.facts import Definition, ParamKind
 from ctxsearch.graph.freshness import (
     DEPENDING_KINDS,
     GraphEdges,
@@ -36,13 +36,14 @@ from ctxsearch.graph.git import Git, GitError
 from ctxsearch.graph.history import History, HistoryStore, NodeRanges
 from ctxsearch.graph.model import CodeNode, EdgeKind, NodeFlag, NodeId, NodeKind
 from ctxsearch.graph.node_history import NodeHistories, Source
-from ctxsearch.graph.signatures import SignedNode, last_changes
+from ctxsearch.graph.signatures import Parameter, Signature, SignedNode, last_changes
 from ctxsearch.graph.vanished import Dangling, Vanished, find_vanished
 
 Columns = dict[str, Any]  # arrays by name, as they lie in the file
 
 FORMAT = 3
 MAX_SUBJECT = 120  # characters kept of a commit's subject
+_NAMED_ARGUMENTS = frozenset({"python", "kotlin", "csharp", "php"})  # where a caller may name any parameter
 _SIGNED_FLAGS = NodeFlag.STATIC | NodeFlag.ASYNC | NodeFlag.PROPERTY | NodeFlag.CLASS_METHOD | NodeFlag.PRIVATE
 
 
@@ -292,27 +293,28 @@ def with_confirmed_signatures(
     return with_unchecked(checked, depending_on(edges, rows[sorted(unsure)], old, limits)) if unsure else checked
 
 
-def read_signatures(path: str, source: bytes) -> dict[str, str]:
-    """What the signatures of a file's definitions say, by their names within it."""
+def read_signatures(path: str, source: bytes) -> dict[str, Signature]:
+    """The signatures of a file's definitions, by their names within it."""
     from ctxsearch.indexer.languages import detect
     from ctxsearch.indexer.parse import parse
 
     spec = detect(path, source[:200])
-    structured = spec is not None and spec.module != ""
-    definitions = parse(path, source).definitions
-    return {each.qualified_name: _said(each) if structured else _squeezed(each.signature) for each in definitions}
+    language = spec.name if spec is not None and spec.module != "" else ""
+    return {each.qualified_name: _signature(each, language) for each in parse(path, source).definitions}
 
 
-def _said(definition: Definition) -> str:
-    """A signature's meaning, without comments, layout, or the values of defaults."""
-    params = [(each.name, each.type, each.kind, each.default >= 0) for each in definition.params]
-    kept = (definition.kind, params, definition.result, definition.bases, definition.implements)
-    return repr((*kept, definition.type_params, definition.receiver, definition.flags & _SIGNED_FLAGS))
-
-
-def _squeezed(signature: str) -> str:
-    """For languages of which only the text is known."""
-    return "".join(signature.split())
+def _signature(definition: Definition, language: str) -> Signature:
+    """What is relied on: no comments, layout, types or values of defaults; where only the text is known, that."""
+    kind, flags = definition.kind, definition.flags & _SIGNED_FLAGS
+    if not language:
+        return Signature(kind, flags, text="".join(definition.signature.split()))
+    nameable = language in _NAMED_ARGUMENTS
+    parameters = (
+        Parameter(each.name if nameable or each.kind is ParamKind.KEYWORD_ONLY else "", each.kind, each.default >= 0)
+        for each in definition.params
+    )
+    bases = frozenset(each.name for each in (*definition.bases, *definition.implements))
+    return Signature(kind, flags, tuple(parameters), bases)
 
 
 def names_within_files(nodes: Sequence[CodeNode]) -> dict[NodeId, str]:

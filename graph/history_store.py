@@ -22,7 +22,7 @@ from ctxsearch.graph.errors import CtxsearchError
 from ctxsearch.graph.node_history import CommitColumns, CommitFlag
 from ctxsearch.graph.patches import Change, Commit, Patch
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 _HEAD_LAYER, _WORK_TREE_LAYER = 0, 1
 _BATCH = 500  # parameters per statement; SQLite's smallest limit is 999
 

@@ -1,7 +1,8 @@
-"""Did a commit that touched a signature's lines change the signature? By its text before and after.
+"""Did a commit that touched a signature's lines change what others rely on? By what was said before and after.
 
-Lines alone cannot tell: a comment, a reformatting, or the body of a one-line function touches them too. The parser
-comes in as an argument, since this room knows none; what it says of a commit never changes and is remembered.
+Lines alone cannot tell: a comment, a reformatting, or the body of a one-line function touches them too; and a new
+optional parameter harms nobody. The parser comes in as an argument, since this room knows none; what it says of a
+commit never changes and is remembered.
 """
 
 from __future__ import annotations
@@ -12,14 +13,73 @@ from dataclasses import dataclass
 import numpy as np
 
 from ctxsearch.graph.attribution import UNATTRIBUTED, Ints
+from ctxsearch.graph.facts import ParamKind
 from ctxsearch.graph.git import Git
 from ctxsearch.graph.history_store import HistoryStore, StoredPatch
+from ctxsearch.graph.model import NodeFlag, NodeKind
 from ctxsearch.graph.node_history import WORK_TREE, History
 from ctxsearch.graph.patches import Change
 
-SignatureReader = Callable[[str, bytes], Mapping[str, str]]  # path, source -> signature by name within the file
-
 BLOBS_PER_CALL = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter, as a caller sees it."""
+
+    name: str  # "" where callers cannot name it
+    kind: ParamKind
+    is_optional: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What those who refer to a definition rely on.
+
+    No types: where they are checked, a reference that no longer fits does not compile, so that one which was left
+    alone fits; where they are not, changing one is mostly work on the annotations.
+    """
+
+    kind: NodeKind
+    flags: NodeFlag
+    parameters: tuple[Parameter, ...] = ()
+    bases: frozenset[str] = frozenset()
+    text: str = ""  # where only the text is known
+
+    def serves_as(self, earlier: Signature) -> bool:
+        """Whether whatever fitted the earlier one fits this one too."""
+        same = (self.kind, self.flags, self.text) == (earlier.kind, earlier.flags, earlier.text)
+        return same and earlier.bases <= self.bases and _accepts(self.parameters, earlier.parameters)
+
+
+def _accepts(now: Sequence[Parameter], before: Sequence[Parameter]) -> bool:
+    """Whether arguments for the parameters of before can be given to those of now."""
+    open_ended = {each.kind for each in now} & {ParamKind.VARIADIC, ParamKind.KEYWORDS}
+    if not open_ended >= {each.kind for each in before} & {ParamKind.VARIADIC, ParamKind.KEYWORDS}:
+        return False
+    placed, were_placed = (_of_kind(each, ParamKind.NORMAL) for each in (now, before))
+    if len(were_placed) > len(placed) and ParamKind.VARIADIC not in open_ended:
+        return False
+    if any(new.name != old.name for new, old in zip(placed, were_placed, strict=False)):
+        return False
+    if any(old.is_optional and not new.is_optional for new, old in zip(placed, were_placed, strict=False)):
+        return False
+    named, were_named = (_of_kind(each, ParamKind.KEYWORD_ONLY) for each in (now, before))
+    added = {each.name: each for each in (*placed[len(were_placed) :], *named)}
+    for old in were_named:
+        new = added.pop(old.name, None)
+        if new is None and ParamKind.KEYWORDS not in open_ended:
+            return False
+        if new is not None and old.is_optional and not new.is_optional:
+            return False
+    return all(each.is_optional for each in added.values())
+
+
+def _of_kind(parameters: Sequence[Parameter], kind: ParamKind) -> list[Parameter]:
+    return [each for each in parameters if each.kind is kind]
+
+
+SignatureReader = Callable[[str, bytes], Mapping[str, Signature]]  # path, source -> by name within the file
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +104,7 @@ class _Step:
 def last_changes(
     git: Git, store: HistoryStore, history: History, nodes: Sequence[SignedNode], read: SignatureReader
 ) -> tuple[Ints, set[int]]:
-    """Per node the number of the newest commit within the horizon that changed what its signature says.
+    """Per node the number of the newest commit within the horizon that changed its signature to others' harm.
 
     UNATTRIBUTED when none did. A commit that brought the name into the file changed nothing that anybody could have
     relied on under it, and ends the search. What the work tree changes is compared with HEAD and not remembered.
@@ -137,16 +197,20 @@ def _verdicts(
             if before is None or after is None:
                 continue
             name = nodes[row].name
-            verdict = None if name not in before else before[name] != after.get(name)
+            verdict = None if name not in before else not _serves(after.get(name), before[name])
             verdicts[row] = verdict
             if step.commit != WORK_TREE:
                 store.keep_signature_verdict(step.commit, step.path, name, verdict)
     return verdicts
 
 
+def _serves(now: Signature | None, before: Signature) -> bool:
+    return now is not None and now.serves_as(before)
+
+
 def _signatures(
     git: Git, store: HistoryStore, history: History, steps: Iterable[_Step], read: SignatureReader
-) -> dict[_Step, tuple[Mapping[str, str] | None, Mapping[str, str] | None]]:
+) -> dict[_Step, tuple[Mapping[str, Signature] | None, Mapping[str, Signature] | None]]:
     """The signatures of each step's file before and after, None where git has lost it; every version is read once."""
     wanted: dict[_Step, tuple[str, str]] = {}
     for step in sorted(set(steps), key=lambda step: (step.path, step.commit)):

@@ -200,7 +200,7 @@ def test_a_signature_that_changed_says_which_and_when(world: World) -> None:
     repository.write("pkg/user.py", USER)
     repository.commit()
     grow_older(repository)
-    repository.write("pkg/util.py", UTIL.replace("def gone()", "def gone(more=1)"))
+    repository.write("pkg/util.py", UTIL.replace("def gone()", "def gone(more)"))
     repository.commit()
     looked = world.look()
     assert looked.of("pkg.user.caller") is Freshness.STALE_WITH_RISK
