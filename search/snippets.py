@@ -56,11 +56,12 @@ class Snippets:
     def snippet(self, body: str, first_line: int) -> ResultContent:
         """The best lines of a body that starts at `first_line` of its file."""
         text = body[:_MAX_CHARS]
-        lines = text.split("\n")
+        count = text.count("\n") + 1
         matches = _matches(text, self._words)
-        start = _best_window(matches, len(lines)) if matches.starts else self._most_similar(lines)
-        end = min(start + SNIPPET_LINES, len(lines))
-        return _content(lines[start:end], first_line + start, _highlights(text, matches, start, end, first_line))
+        start = _best_window(matches, count) if matches.starts else self._most_similar(text.split("\n"))
+        end = min(start + SNIPPET_LINES, count)
+        lines = text.split("\n", end)[start:end]  # what follows is not looked at
+        return _content(lines, first_line + start, _highlights(text, matches, start, end, first_line))
 
     def full(self, body: str, first_line: int) -> ResultContent:
         """The whole body, with what matched in its first part."""
