@@ -207,7 +207,7 @@ def _vanished_of(part: _Part, world: _World, facts: NodeFacts) -> tuple[list[Van
         return [], set()
     calls = list(_dangling_calls(part, world, facts))
     try:
-        found, unsure = find_vanished(told.git, told.store, told.history, calls, read_signatures)
+        found, unsure = find_vanished(told.git, told.store, told.history, calls, read_names)
     except GitError:
         return [], {call.row for call in calls}
     return [replace(each, path=told.folder + each.path) for each in found], unsure
@@ -301,6 +301,13 @@ def read_signatures(path: str, source: bytes) -> dict[str, Signature]:
     spec = detect(path, source[:200])
     language = spec.name if spec is not None and spec.module != "" else ""
     return {each.qualified_name: _signature(each, language) for each in parse(path, source).definitions}
+
+
+def read_names(path: str, source: bytes) -> list[str]:
+    """The names of a file's functions, types and the like."""
+    from ctxsearch.indexer.parse import outline
+
+    return [each.qualified_name for each in outline(path, source)]
 
 
 def _signature(definition: Definition, language: str) -> Signature:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -20,7 +20,9 @@ from ctxsearch.graph.git import Git
 from ctxsearch.graph.history_store import HistoryStore, StoredPatch
 from ctxsearch.graph.node_history import WORK_TREE, History
 from ctxsearch.graph.patches import Change
-from ctxsearch.graph.signatures import SignatureReader, life, read_blobs
+from ctxsearch.graph.signatures import life, read_blobs
+
+NameReader = Callable[[str, bytes], Iterable[str]]  # path, source -> what is defined, by name within the file
 
 _PARTS = re.compile(r"[^\w$]+")
 _SELVES = frozenset({"self", "this", "super", "cls"})
@@ -113,7 +115,7 @@ class _Search:
 
 
 def find_vanished(
-    git: Git, store: HistoryStore, history: History, calls: Iterable[Dangling], read: SignatureReader
+    git: Git, store: HistoryStore, history: History, calls: Iterable[Dangling], read: NameReader
 ) -> tuple[list[Vanished], set[int]]:
     """What is gone of the things called, with the commit that took each away; within the horizon.
 
@@ -136,7 +138,7 @@ def find_vanished(
     return [found[key] for key in sorted(found)], unsure
 
 
-def _halve(git: Git, store: HistoryStore, searches: Sequence[_Search], read: SignatureReader) -> list[_Search]:
+def _halve(git: Git, store: HistoryStore, searches: Sequence[_Search], read: NameReader) -> list[_Search]:
     """Bring the searches to their end; those that need a version which git has lost come back."""
     lost: list[_Search] = []
     asked = [(search, version) for search in searches if (version := search.next())]
@@ -243,7 +245,7 @@ def _before(step: StoredPatch) -> _Version:
 
 
 def _definitions(
-    git: Git, store: HistoryStore, versions: Mapping[_Version, None], read: SignatureReader
+    git: Git, store: HistoryStore, versions: Mapping[_Version, None], read: NameReader
 ) -> dict[_Version, frozenset[str]]:
     """The names that versions of files define; what a version defines never changes and is remembered.
 

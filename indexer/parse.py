@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ctxsearch.graph.facts import FileFacts
+from ctxsearch.graph.facts import Definition, FileFacts
 from ctxsearch.graph.model import NodeFlag
 from ctxsearch.indexer.chunks import with_chunks
 from ctxsearch.indexer.languages import LanguageSpec, detect
-from ctxsearch.indexer.languages.builder import digest, parse_tree
+from ctxsearch.indexer.languages.builder import Extractor, digest, parse_tree
 from ctxsearch.indexer.languages.documents import DocumentExtractor
 from ctxsearch.indexer.languages.manifests import parse_manifest
 
@@ -26,6 +26,18 @@ def parse(path: str, source: bytes, flags: NodeFlag = NodeFlag.NONE) -> FileFact
         return with_chunks(_bare_facts(path, language, source, flags, parse_errors=1), source)
 
 
+def outline(path: str, source: bytes) -> tuple[Definition, ...]:
+    """The functions, types and the like of one file, by name; () if it cannot be read."""
+    spec = detect(path, source)
+    if spec is None or not spec.grammar:
+        return parse(path, source).definitions
+    try:
+        root = parse_tree(spec.language(), source)
+        return _extractor(path, source, NodeFlag.NONE, spec).outline(root, spec.compiled()).definitions
+    except Exception:  # as in `parse`
+        return ()
+
+
 def _extract(path: str, source: bytes, flags: NodeFlag, spec: LanguageSpec | None) -> FileFacts | None:
     manifest = parse_manifest(path, source, flags)
     if manifest is not None or spec is None:
@@ -33,9 +45,13 @@ def _extract(path: str, source: bytes, flags: NodeFlag, spec: LanguageSpec | Non
     if not spec.grammar:
         return _scan(path, source, flags, spec)
     root = parse_tree(spec.language(), source)
+    return _extractor(path, source, flags, spec).extract(root, spec.compiled())
+
+
+def _extractor(path: str, source: bytes, flags: NodeFlag, spec: LanguageSpec) -> Extractor:
     extractor = spec.extractor()(path, source, flags)
     extractor.language = extractor.language or spec.name
-    return extractor.extract(root, spec.compiled())
+    return extractor
 
 
 def _scan(path: str, source: bytes, flags: NodeFlag, spec: LanguageSpec) -> FileFacts:

@@ -104,6 +104,10 @@ class BasicExtractor(Extractor):
         self._sweep([item for item in found if item.head in _SITES or item.node.id in self.by_node], self._site)
         return self._facts(root)
 
+    def outline(self, root: Node, query: Query) -> FileFacts:
+        """All of it: there is little else than definitions."""
+        return self.extract(root, query)
+
     # -- matches
 
     def _matches(self, root: Node, query: Query) -> list[_Found]:

@@ -126,6 +126,15 @@ class Extractor:
         self.finish()
         return self._facts(root)
 
+    def outline(self, root: Node, query: Query) -> FileFacts:
+        """Only the functions, types and the like, by name: a fraction of the work.
+
+        What a call, an assignment or a macro defines is left out, and so is what definitions say of themselves.
+        """
+        names = [query.capture_name(rank) for rank in range(query.capture_count)]
+        self._sweep_definitions(_document_order(names, QueryCursor(query).captures(root)), names)
+        return self._facts(root)
+
     def _sweep_definitions(self, captures: list[_Capture], names: list[str]) -> None:
         stack: list[Draft] = []
         defining = [name.startswith("def.") for name in names]
