@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ctxsearch.graph.facts import Definition, Expr, Import, Op, ParamKind, Type
 from ctxsearch.graph.model import NodeKind
-from ctxsearch.graph.resolve.dotnet import DOTNET
+from ctxsearch.graph.resolve.dotnet import DOTNET, DOTNET_SUBTYPES
 from ctxsearch.graph.resolve.functional import FunctionalEvaluator
-from ctxsearch.graph.resolve.overloads import simple
+from ctxsearch.graph.resolve.overloads import simple, takes
 from ctxsearch.graph.resolve.surface import MODULE_STARS
 from ctxsearch.graph.resolve.tables import FileTable
-from ctxsearch.graph.resolve.typed_functions import Signature
+from ctxsearch.graph.resolve.typed_overloads import MAX_TIED, NOTHING, Signature
 from ctxsearch.graph.resolve.typed_types import TYPE_LIKE, WIDE
 from ctxsearch.graph.resolve.values import EXTERNAL, UNKNOWN, Class, Ext, Func, Inst, Package, Value, Values, Var
 
@@ -20,6 +22,8 @@ RELATIVE = ">"  # in a Package's name: after the namespace in which the rest was
 _PRIMITIVES = (
     "int uint long ulong short ushort byte sbyte char bool float double decimal string object void dynamic nint nuint"
 )
+_DELEGATES = frozenset({"Func", "Action", "Predicate", "Comparison", "EventHandler"})  # nothing derives from them
+_WHOLE = frozenset({"uint", "long", "ulong", "short", "ushort", "byte", "sbyte", "decimal", "nint", "nuint"})
 _CLOSED = {"Enum": _ENUM, "Object": frozenset[str](), "object": frozenset[str]()}
 
 
@@ -28,11 +32,13 @@ class CSharpEvaluator(FunctionalEvaluator):
 
     language = "csharp"
     library = DOTNET
+    subtypes = DOTNET_SUBTYPES
     root_type = "object"
     root_members = _OBJECT
     closed_bases = _CLOSED
     iteration = ("GetEnumerator", "MoveNext")
     primitives = frozenset(_PRIMITIVES.split())
+    prefers_nearer = True
 
     def module_name(self, path: str) -> str:
         return self.table(path).facts.package
@@ -193,6 +199,21 @@ class CSharpEvaluator(FunctionalEvaluator):
 
     # -- calls
 
+    def accepts(self, definition: Definition, path: str, call: Expr) -> bool:
+        """Type arguments that are not written must follow from the arguments: the result's type says nothing."""
+        if not super().accepts(definition, path, call):
+            return False
+        if not definition.type_params or call.op is not Op.CALL or (call.type is not None and call.type.args):
+            return True
+        taken = {name for param in definition.params for name in _names(param.type)}
+        return all(param.name in taken for param in definition.type_params)
+
+    def is_function_type(self, value: Value) -> bool:
+        return isinstance(value, Ext) and simple(value.name) in _DELEGATES
+
+    def takes_whole_numbers(self, wanted: Values) -> bool:
+        return any(isinstance(value, Ext) and simple(value.name) in _WHOLE for value in wanted)
+
     def is_method(self, definition: Definition) -> bool:
         return super().is_method(definition) and not definition.name.startswith("<")
 
@@ -225,15 +246,16 @@ class CSharpEvaluator(FunctionalEvaluator):
 
     def called_member(self, base: Inst | Class, name: str, path: str, call: int) -> Values | None:
         found = super().called_member(base, name, path, call)
-        if found is None or not any(self._is_extension(value) for value in found):
+        if found is not None and not any(self._is_extension(value) for value in found):
             return found
         # `Extensions.Method(receiver, ...)`: the receiver is an ordinary argument
+        count = len(self.table(path).facts.exprs[call].args)
         candidates = [
-            member
+            Func(*member)
             for member in self.own_definitions(base, name)
-            if len(self.definition(*member).params) == len(self.table(path).facts.exprs[call].args)
+            if self._is_extension(Func(*member)) and takes(self.definition(*member), count - 1)
         ]
-        return (Func(*candidates[0]),) if candidates else found
+        return tuple(candidates[:MAX_TIED]) or found
 
     def _is_extension(self, value: Value) -> bool:
         if not isinstance(value, Func):
@@ -299,10 +321,13 @@ class CSharpEvaluator(FunctionalEvaluator):
             if name == "Func" and value.args:
                 return Signature(value.args[:-1], value.args[-1])
             if name == "Action":
-                return Signature(value.args, UNKNOWN)
+                return Signature(value.args, NOTHING)
             if name == "Expression" and value.args and value.args[0]:
                 return self.signature_of(value.args[0][0])
         return super().signature_of(value)
+
+    def _interface_signature(self, value: Inst) -> Signature | None:  # noqa: ARG002
+        return None  # a function is no instance of an interface, whatever that declares
 
     def external_member(self, base: Ext, name: str) -> Values:
         spec = self.library.results.get(simple(base.name), {}).get(name)
@@ -336,6 +361,14 @@ class CSharpEvaluator(FunctionalEvaluator):
         if self.table(path).facts.exprs[expr].op is Op.MEMBER and expr in self.sites(path).calls:
             return UNKNOWN
         return super().reference(path, expr)
+
+
+def _names(declared: Type | None) -> Iterator[str]:
+    """All names in a type."""
+    if declared is not None:
+        yield declared.name
+        for arg in declared.args:
+            yield from _names(arg)
 
 
 def _outwards(package: str) -> list[str]:

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from ctxsearch.graph.resolve.library import Library, read_functions, read_lambdas, read_results, read_static
+from ctxsearch.graph.resolve.library import (
+    Library,
+    read_functions,
+    read_lambdas,
+    read_results,
+    read_static,
+    read_subtypes,
+)
 
 _GROUPS = {
     "Collections": (
@@ -59,6 +66,21 @@ _COMMON = (
     " Create Open Copy Delete Exists Run Execute ExecuteAsync GetService GetRequiredService Configure Bind Log Setup"
     " Returns Verify Should Be Received When Do Is That"
 )
+
+_SUBTYPES = """
+IEnumerable: ICollection IList List HashSet ISet Queue Stack LinkedList IReadOnlyList IReadOnlyCollection IQueryable
+IEnumerable: ImmutableArray ImmutableList IOrderedEnumerable ConcurrentBag ConcurrentQueue Collection SortedSet DbSet
+IEnumerable: ObservableCollection ReadOnlyCollection IOrderedQueryable
+ICollection: IList List HashSet ISet LinkedList Collection ObservableCollection SortedSet
+IList: List Collection ObservableCollection
+IReadOnlyCollection: IReadOnlyList List HashSet Queue Stack Collection ReadOnlyCollection ImmutableArray ImmutableList
+IReadOnlyList: List Collection ReadOnlyCollection ImmutableArray ImmutableList
+ISet: HashSet SortedSet
+IQueryable: DbSet IOrderedQueryable IIncludableQueryable
+IDictionary: Dictionary ConcurrentDictionary SortedDictionary SortedList
+IReadOnlyDictionary: Dictionary ConcurrentDictionary SortedDictionary ImmutableDictionary
+"""
+DOTNET_SUBTYPES = read_subtypes(_SUBTYPES)
 
 DOTNET = Library(
     read_results(_RESULTS, _GROUPS),

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ctxsearch.graph.facts import Definition, Expr
 from ctxsearch.graph.model import CALLABLE_KINDS, NodeFlag
-from ctxsearch.graph.resolve.overloads import NO_MATCH, WEAK, fit, simple
+from ctxsearch.graph.resolve.overloads import NO_MATCH, WEAK, fit, is_open, simple
 from ctxsearch.graph.resolve.surface import MODULE_STARS
 from ctxsearch.graph.resolve.tables import CLASS_LIKE, FileTable
 from ctxsearch.graph.resolve.typed import TypedEvaluator
 from ctxsearch.graph.resolve.typed_types import WIDE
 from ctxsearch.graph.resolve.values import EXTERNAL, UNKNOWN, Class, Ext, Func, Inst, Value, Values, Var
 
-_COLLECTIONS = frozenset(
-    {"Iterable", "Collection", "List", "MutableList", "Set", "Sequence", "Array", "IEnumerable", "ICollection", "IList"}
-)
-
 
 class FunctionalEvaluator(TypedEvaluator):
     """Functions as values and functions added to types from outside."""
+
+    subtypes: Mapping[str, frozenset[str]] = {}  # of well-known library types, whose extensions they have too
 
     # -- classes in several parts
 
@@ -116,17 +116,18 @@ class FunctionalEvaluator(TypedEvaluator):
         if isinstance(base, Ext) and (not base.name or "()" in base.name):
             return UNKNOWN
         scored: list[tuple[int, tuple[str, int]]] = []
-        for item in self.visible_extensions(path, name):
+        site = self.table(path).facts.exprs[call]
+        for item in self.within_reach(self.visible_extensions(path, name), path, site.scope):
             score = self.receiver_fitness(base, item)
             if score != NO_MATCH:
                 scored.append((score, item))
         if not scored:
             return UNKNOWN
         best = max(score for score, _ in scored)
-        chosen = self.choose_overload(
-            [item for score, item in scored if score == best], path, self.table(path).facts.exprs[call], strict=False
-        )
-        return (Func(*chosen),) if chosen is not None else UNKNOWN
+        nearest = [item for score, item in scored if score == best]
+        known = isinstance(base, Ext) and self.library.knows(name)  # the type's own function may be meant
+        chosen = self.choose_overload(nearest, path, site, strict=known)
+        return tuple(Func(*item) for item in chosen)
 
     def fits_receiver(self, base: Value, extension: tuple[str, int]) -> bool:
         return self.receiver_fitness(base, extension) != NO_MATCH
@@ -142,16 +143,28 @@ class FunctionalEvaluator(TypedEvaluator):
         best = NO_MATCH
         for target in self.widened(wanted):
             score = fit(base, target, self._ancestors)
-            if isinstance(base, Ext) and isinstance(target, Ext) and score == WEAK:
-                score = self._library_fit(base, target)
+            if isinstance(base, Ext) and isinstance(target, Ext):
+                if score == WEAK:
+                    score = self._library_fit(base, target)
+                if self._args_differ(base, target):
+                    score = NO_MATCH
             best = max(best, score)
         return best
 
     def _library_fit(self, base: Ext, target: Ext) -> int:
-        """Library types that may be related: only collections and everything's root are worth believing."""
-        if simple(target.name) in _COLLECTIONS:
-            return WEAK if len(base.args) == 1 or simple(base.name) in _COLLECTIONS else NO_MATCH
-        return WEAK if simple(target.name) in ("Any", "object", "Object") else NO_MATCH
+        """Library types that may be related: only well-known ones and everything's root are worth believing."""
+        given, wanted = simple(base.name), simple(target.name)
+        raised = given.endswith(("Exception", "Error")) and wanted in ("Exception", "Throwable")
+        return WEAK if raised or is_open(target) or given in self.subtypes.get(wanted, ()) else NO_MATCH
+
+    def _args_differ(self, base: Ext, target: Ext) -> bool:
+        """Whether type arguments are known that cannot be the same: an extension of List<A> is none of List<B>."""
+        return len(base.args) == len(target.args) and any(
+            given
+            and wanted
+            and all(fit(mine, other, self._ancestors) == NO_MATCH for mine in given for other in wanted)
+            for given, wanted in zip(base.args, target.args, strict=True)
+        )
 
     def visible_extensions(self, path: str, name: str) -> list[tuple[str, int]]:
         """Extensions of a name that a file sees."""
@@ -168,6 +181,10 @@ class FunctionalEvaluator(TypedEvaluator):
 
         found = self._guarded(path, ("ext", path, name), compute, WIDE)
         return [(value.path, value.index) for value in found if isinstance(value, Func)]
+
+    def within_reach(self, extensions: list[tuple[str, int]], path: str, scope: int) -> list[tuple[str, int]]:  # noqa: ARG002
+        """Of the extensions that a file sees those that one place in it does."""
+        return extensions
 
     def sees_extension(self, path: str, place: str, index: int) -> bool:
         raise NotImplementedError

@@ -8,11 +8,17 @@ from functools import partial
 from ctxsearch.graph.facts import Definition, Expr, Import, Op, Param, Type
 from ctxsearch.graph.model import CALLABLE_KINDS, NodeFlag, NodeKind, Rule
 from ctxsearch.graph.resolve.functional import FunctionalEvaluator
-from ctxsearch.graph.resolve.kotlin_library import KOTLIN, SCOPE_FUNCTIONS, STANDARD_FUNCTIONS, WITH_RECEIVER
-from ctxsearch.graph.resolve.overloads import is_type_name, simple, takes
+from ctxsearch.graph.resolve.kotlin_library import (
+    KOTLIN,
+    KOTLIN_SUBTYPES,
+    SCOPE_FUNCTIONS,
+    STANDARD_FUNCTIONS,
+    WITH_RECEIVER,
+)
+from ctxsearch.graph.resolve.overloads import arithmetic, is_text, is_type_name, simple, takes
 from ctxsearch.graph.resolve.surface import MODULE_STARS
 from ctxsearch.graph.resolve.tables import CLASS_LIKE
-from ctxsearch.graph.resolve.typed_functions import Signature
+from ctxsearch.graph.resolve.typed_overloads import Signature
 from ctxsearch.graph.resolve.typed_types import TYPE_LIKE, WIDE
 from ctxsearch.graph.resolve.values import EXTERNAL, UNKNOWN, Class, Ext, Func, Inst, Value, Values
 
@@ -28,6 +34,7 @@ class KotlinEvaluator(FunctionalEvaluator):
 
     language = "kotlin"
     library = KOTLIN
+    subtypes = KOTLIN_SUBTYPES
     root_type = "kotlin.Any"
     root_members = frozenset({"toString", "equals", "hashCode"})
     closed_bases = _CLOSED
@@ -102,8 +109,8 @@ class KotlinEvaluator(FunctionalEvaluator):
         plain = [item for item in functions if self.definition(*item).receiver is None]
         if plain:
             chosen = self.choose_overload(plain, path, site, strict=True)
-            if chosen is not None:
-                return (Func(*chosen),)
+            if chosen:
+                return tuple(Func(*item) for item in chosen)
         made = self._construction(path, callee, site)
         if made:
             return made
@@ -253,10 +260,14 @@ class KotlinEvaluator(FunctionalEvaluator):
         return super().method_call(base, name, path, call)
 
     def choose_constructor(self, cls: Class, path: str, call: Expr) -> Values:
+        """The class itself stands for its primary constructor: one of several where there are others."""
         definition = self.definition(cls.path, cls.index)
-        if definition.params and takes(definition, len(call.args)):
-            return (cls,)
-        return super().choose_constructor(cls, path, call)
+        if not definition.params or not takes(definition, len(call.args)):
+            return super().choose_constructor(cls, path, call)
+        others = super().choose_constructor(cls, path, call)
+        candidates = [(cls.path, cls.index), *((v.path, v.index) for v in others if isinstance(v, Func))]
+        chosen = self.choose_overload(candidates, path, call, strict=False)
+        return tuple(cls if item == candidates[0] else Func(*item) for item in chosen)
 
     def param_for(self, definition: Definition, arg: Expr, position: int) -> Param | None:
         found = super().param_for(definition, arg, position)
@@ -326,6 +337,12 @@ class KotlinEvaluator(FunctionalEvaluator):
         """An operator on one of the repository's own types is a call of its operator function."""
         if not expr.name:
             return UNKNOWN
+        left = self.value(path, expr.base)
+        if expr.name == "plus" and is_text(left):
+            return left
+        number = arithmetic(left, self.value(path, expr.args[0]))
+        if number:
+            return number
         return self._each(self._operator_functions(path, expr), self._operator_result)
 
     def _operator_result(self, value: Value) -> Values:
@@ -414,10 +431,43 @@ class KotlinEvaluator(FunctionalEvaluator):
                 return (Func(*item),)
         return self.type_name(path, expr.scope, expr.name)
 
+    def within_reach(self, extensions: list[tuple[str, int]], path: str, scope: int) -> list[tuple[str, int]]:
+        """An extension that is a member of a class is there for that class, its subclasses and their receivers."""
+        if all(self.definition(*item).parent < 0 for item in extensions):
+            return extensions
+        around = {owner: rank for rank, owner in enumerate(self._owners_around(path, scope))}
+        ranked = [
+            (around.get((place, parent), len(around)), place, index)
+            for place, index in extensions
+            if (parent := self.definition(place, index).parent) < 0 or (place, parent) in around
+        ]
+        return [(place, index) for _, place, index in sorted(ranked)]
+
+    def _owners_around(self, path: str, scope: int) -> list[tuple[str, int]]:
+        """The functions and classes whose definitions need no receiver at a place, nearest first."""
+        definitions = self.table(path).facts.definitions
+        found: list[tuple[str, int]] = []
+        while scope >= 0:
+            found.append((path, scope))
+            if definitions[scope].kind in CLASS_LIKE:
+                found += self._lineage(self.own_instance(path, scope))
+            else:
+                for receiver in self.implicit_receiver(path, scope):
+                    found += self._lineage(receiver)
+            scope = definitions[scope].parent
+        return list(dict.fromkeys(found))
+
+    def _lineage(self, value: Value) -> list[tuple[str, int]]:
+        if not isinstance(value, Inst | Class):
+            return []
+        owners = [item for item in self.linear(value.path, value.index) if isinstance(item, Inst)]
+        companions = [(other.path, other.index) for item in owners for other in self.companions(item)]
+        return [*((item.path, item.index) for item in owners), *companions]
+
     def sees_extension(self, path: str, place: str, index: int) -> bool:
         definition = self.table(place).facts.definitions[index]
         if definition.parent >= 0:
-            return place == path
+            return True  # `within_reach` decides
         if definition.flags & NodeFlag.PRIVATE and place != path:
             return False
         table = self.read_names(path, definition.name)

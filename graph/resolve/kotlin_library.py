@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from ctxsearch.graph.resolve.library import Library, read_functions, read_lambdas, read_results, read_static
+from ctxsearch.graph.resolve.library import (
+    Library,
+    read_functions,
+    read_lambdas,
+    read_results,
+    read_static,
+    read_subtypes,
+)
 
 SCOPE_FUNCTIONS = frozenset({"let", "also", "apply", "run", "takeIf", "takeUnless", "use"})
 WITH_RECEIVER = frozenset({"apply", "run", "with"})
@@ -29,8 +36,9 @@ _RESULTS = """
 Collections: get first firstOrNull last lastOrNull single singleOrNull find findLast elementAt getOrNull random 0
 Collections: maxByOrNull minByOrNull maxBy minBy removeAt removeFirst removeLast getOrElse reduce component 0
 Collections: filter filterNot filterNotNull sortedBy sortedByDescending sorted reversed distinct distinctBy take List<0>
-Collections: drop takeWhile dropWhile toList toMutableList shuffled plus minus takeLast dropLast onEach List<0>
-Collections: toSet toMutableSet Set<0>; map mapNotNull mapIndexed List<F>; flatMap List<F0>; asSequence Sequence<0>
+Collections: drop takeWhile dropWhile toList shuffled plus minus takeLast dropLast onEach List<0>
+Collections: toMutableList MutableList<0>; toMutableSet MutableSet<0>
+Collections: toSet Set<0>; map mapNotNull mapIndexed List<F>; flatMap List<F0>; asSequence Sequence<0>
 Collections: groupBy Map<F,List<0>>; associateBy Map<F,0>; associateWith Map<0,F>; withIndex Iterable<IndexedValue<0>>
 Collections: iterator Iterator<0>; partition Pair<List<0>,List<0>>; chunked windowed List<List<0>>; asFlow Flow<0>
 Maps: get getValue getOrDefault getOrPut getOrElse put remove 1; keys Set<0>; values Collection<1>
@@ -60,8 +68,10 @@ Runnable Unit
 
 _STATIC = """
 kotlin.let kotlin.run kotlin.with kotlin.use kotlin.lazy kotlin.synchronized kotlin.runBlocking kotlin.withContext F
-kotlin.listOf kotlin.mutableListOf kotlin.arrayListOf kotlin.listOfNotNull List<A>
-kotlin.setOf kotlin.mutableSetOf kotlin.hashSetOf Set<A>
+kotlin.listOf kotlin.listOfNotNull List<A>
+kotlin.mutableListOf kotlin.arrayListOf MutableList<A>
+kotlin.setOf Set<A>
+kotlin.mutableSetOf kotlin.hashSetOf MutableSet<A>
 kotlin.arrayOf [A]
 kotlin.sequenceOf Sequence<A>
 kotlin.requireNotNull kotlin.checkNotNull A
@@ -77,6 +87,22 @@ _COMMON = (
     " copyOf copyInto copyOfRange toByteArray toCharArray encodeToByteArray decodeToString lowercase uppercase invoke"
     " set equals hashCode put close flush read write start stop join cancel await collect emit launch append"
 )
+
+_SUBTYPES = """
+List: MutableList ArrayList LinkedList
+MutableList: ArrayList LinkedList
+Set: MutableSet HashSet LinkedHashSet
+MutableSet: HashSet LinkedHashSet
+MutableCollection: MutableList ArrayList MutableSet HashSet LinkedHashSet ArrayDeque
+Collection: List MutableList ArrayList LinkedList Set MutableSet HashSet LinkedHashSet ArrayDeque MutableCollection
+Iterable: Collection List MutableList ArrayList LinkedList Set MutableSet HashSet LinkedHashSet ArrayDeque
+Map: MutableMap HashMap LinkedHashMap ConcurrentHashMap TreeMap
+MutableMap: HashMap LinkedHashMap ConcurrentHashMap TreeMap
+Flow: StateFlow SharedFlow MutableStateFlow MutableSharedFlow
+CharSequence: String StringBuilder
+Number: Int Long Short Byte Double Float
+"""
+KOTLIN_SUBTYPES = read_subtypes(_SUBTYPES)
 
 KOTLIN = Library(
     read_results(_RESULTS, _GROUPS),

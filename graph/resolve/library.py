@@ -77,6 +77,15 @@ def read_functions(text: str) -> dict[str, tuple[Type, ...]]:
     return tables
 
 
+def read_subtypes(text: str) -> dict[str, frozenset[str]]:
+    """Lines `Type: subtype subtype`. A later line adds to an earlier one."""
+    tables: dict[str, frozenset[str]] = {}
+    for line in _lines(text):
+        name, _, names = line.partition(":")
+        tables[name] = tables.get(name, frozenset()) | frozenset(names.split())
+    return tables
+
+
 def read_static(text: str) -> dict[str, Type]:
     """Lines `name name spec`."""
     return {name: read_spec(line.split()[-1]) for line in _lines(text) for name in line.split()[:-1]}

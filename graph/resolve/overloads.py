@@ -33,6 +33,7 @@ _BOXES = {
     "object": "Object",
     "Any": "Object",
 }
+_NUMBER_LIKE = frozenset({"Number", "Comparable", "decimal", "uint", "ulong", "nint", "IComparable", "IConvertible"})
 _OPEN = frozenset({"", "Object", "Serializable", "Cloneable"})  # types that almost anything may be
 _TEXTS = frozenset({"CharSequence", "Comparable", "Constable", "IEnumerable", "IComparable"})
 
@@ -53,12 +54,12 @@ def fit(argument: Value, parameter: Value, ancestors: Ancestors) -> int:
     if isinstance(parameter, Var):
         return WEAK
     if isinstance(argument, Var):
-        return NO_MATCH if isinstance(parameter, Ext) and parameter.name in _VALUE_TYPES else WEAK
+        return NO_MATCH if isinstance(parameter, Ext) and _is_final(parameter.name) else WEAK
     if isinstance(parameter, Ext):
         if isinstance(argument, Package):  # what nothing in the repository declares
             return _fit_constant(argument.name, simple(parameter.name))
         if isinstance(argument, Ext):
-            return _fit_external(argument, parameter)
+            return _fit_external(argument, parameter, ancestors)
         return _fit_own_to_external(argument, parameter, ancestors)
     if isinstance(parameter, Inst):
         return _fit_to_own(argument, parameter, ancestors)
@@ -80,9 +81,7 @@ def _fit_to_own(argument: Value, parameter: Inst, ancestors: Ancestors) -> int:
 
 def _fit_own_to_external(argument: Value, parameter: Ext, ancestors: Ancestors) -> int:
     name = simple(parameter.name)
-    if name in _OPEN:
-        return WEAK
-    if not isinstance(argument, Inst):
+    if is_open(parameter) or not isinstance(argument, Inst):
         return WEAK
     if name in _BOXES.values() or name in _NUMBERS or name == "[]":
         return NO_MATCH
@@ -92,16 +91,28 @@ def _fit_own_to_external(argument: Value, parameter: Ext, ancestors: Ancestors) 
     return WEAK if any(item not in ("Enum", "Record", "Object") for item in outside) else NO_MATCH
 
 
-def _fit_external(argument: Ext, parameter: Ext) -> int:
+def _is_final(name: str) -> bool:
+    """A type that no type parameter stands for: a plain value, a string or an array."""
+    return name in _VALUE_TYPES or name == "[]" or _BOXES.get(name, name) == "String"
+
+
+def _fit_items(argument: Value, parameter: Value, ancestors: Ancestors) -> int:
+    """Arrays, by their items: those of plain values are of exactly one type."""
+    names = [simple(item.name) if isinstance(item, Ext) else "" for item in (argument, parameter)]
+    if names[0] and names[0] == names[1]:
+        return EXACT
+    if any(name in _VALUE_TYPES for name in names):
+        return NO_MATCH
+    return fit(argument, parameter, ancestors)
+
+
+def _fit_external(argument: Ext, parameter: Ext, ancestors: Ancestors) -> int:
     given, wanted = simple(argument.name), simple(parameter.name)
     if given == wanted:
         if given == "[]" and argument.args and parameter.args and argument.args[0] and parameter.args[0]:
-            first, second = argument.args[0][0], parameter.args[0][0]
-            if isinstance(first, Ext) and isinstance(second, Ext):
-                return _fit_external(first, second) if simple(first.name) != simple(second.name) else EXACT
-            return WEAK if type(first) is type(second) or isinstance(second, Var) else NO_MATCH
-        return EXACT
-    if wanted in _OPEN:
+            return _fit_items(argument.args[0][0], parameter.args[0][0], ancestors)
+        return _fit_arguments(argument, parameter)
+    if is_open(parameter):
         return WEAK
     if not is_type_name(argument.name):
         return _fit_constant(argument.name, wanted)
@@ -111,6 +122,14 @@ def _fit_external(argument: Ext, parameter: Ext) -> int:
     if plain_given == plain_wanted:
         return RELATED
     return _fit_plain(plain_given, plain_wanted, given, wanted)
+
+
+def _fit_arguments(argument: Ext, parameter: Ext) -> int:
+    """A library's generic type: its type arguments may tell what its name does not."""
+    known = [pair for pair in zip(argument.args, parameter.args, strict=False) if all(len(item) == 1 for item in pair)]
+    if any(isinstance(value, Var) for pair in known for item in pair for value in item):
+        return EXACT
+    return EXACT if all(mine == other for mine, other in known) else RELATED
 
 
 def _fit_constant(name: str, wanted: str) -> int:
@@ -123,7 +142,7 @@ def _fit_plain(plain_given: str, plain_wanted: str, given: str, wanted: str) -> 
         widens = _NUMBERS.index(plain_given) < _NUMBERS.index(plain_wanted) and given == plain_given
         return RELATED - 1 if widens and wanted == plain_wanted else NO_MATCH
     if plain_given in _NUMBERS or plain_given == "boolean":
-        return WEAK if wanted in ("Number", "Comparable") and plain_given != "boolean" else NO_MATCH
+        return WEAK if wanted in _NUMBER_LIKE and plain_given != "boolean" else NO_MATCH
     if plain_wanted in _NUMBERS or plain_wanted == "boolean":
         return NO_MATCH
     if plain_given == "String":
@@ -131,6 +150,32 @@ def _fit_plain(plain_given: str, plain_wanted: str, given: str, wanted: str) -> 
     if plain_wanted == "String":
         return NO_MATCH
     return WEAK
+
+
+def arithmetic(left: Values, right: Values) -> Values:
+    """The number type that an operator gives of two numbers; unknown when one of them is no number."""
+    plain = [_plain(values) for values in (left, right)]
+    if any(name not in _NUMBERS or name == "char" for name in plain):
+        return ()
+    return (Ext(max(*plain, "int", key=_NUMBERS.index)),)
+
+
+def is_text(values: Values) -> bool:
+    """Whether a value is a string."""
+    return _plain(values) == "String"
+
+
+def _plain(values: Values) -> str:
+    """The name of a library type without its box; "" for anything else."""
+    if len(values) != 1 or not isinstance(values[0], Ext):
+        return ""
+    name = simple(values[0].name)
+    return _BOXES.get(name, name)
+
+
+def is_open(value: Value) -> bool:
+    """Whether a parameter of that type takes almost anything."""
+    return isinstance(value, Ext) and _BOXES.get(simple(value.name), simple(value.name)) in _OPEN
 
 
 def is_type_name(name: str) -> bool:

@@ -15,6 +15,7 @@ from ctxsearch.graph.model import CALLABLE_KINDS, NodeKind, Rule
 from ctxsearch.graph.resolve.overloads import simple
 from ctxsearch.graph.resolve.tables import CLASS_LIKE
 from ctxsearch.graph.resolve.typed_functions import FunctionRules
+from ctxsearch.graph.resolve.typed_overloads import MAX_TIED
 from ctxsearch.graph.resolve.typed_types import TYPE_LIKE
 from ctxsearch.graph.resolve.values import EXTERNAL, UNKNOWN, Class, Ext, Func, Inst, Package, Value, Values, Var
 
@@ -109,7 +110,7 @@ class TypedEvaluator(FunctionRules):
     def eval_choice(self, path: str, index: int, expr: Expr) -> Values:
         """One of several: the nearest common class when all are the repository's own."""
         found = tuple(dict.fromkeys(super().eval_choice(path, index, expr)))
-        own = [value for value in found if isinstance(value, Inst)]
+        own = [value for value in found if isinstance(value, Inst | Class)]  # an object's name is its only instance
         if len(own) < 2 or len(own) != len(found):
             return found
         others = [
@@ -284,7 +285,7 @@ class TypedEvaluator(FunctionRules):
         return EXTERNAL if name in self.root_members else UNKNOWN
 
     def called_member(self, base: Inst | Class, name: str, path: str, call: int) -> Values | None:
-        """The member function of that name that fits the call best; None when there is none of that name."""
+        """The member function of that name that fits the call best; None when there is none that does."""
         candidates: list[tuple[str, int]] = []
         for ancestor in self.linear(base.path, base.index):
             if isinstance(ancestor, Inst):
@@ -297,9 +298,7 @@ class TypedEvaluator(FunctionRules):
             return None
         open_ended = self.open_ended(base.path, base.index, name)
         chosen = self.choose_overload(candidates, path, self.table(path).facts.exprs[call], strict=open_ended)
-        if chosen is None:
-            return None if open_ended else (Func(*candidates[0]),)
-        return (Func(*chosen),)
+        return tuple(Func(*item) for item in chosen) or None
 
     def is_inherited(self, owner: Inst, base: Inst | Class, member: tuple[str, int]) -> bool:  # noqa: ARG002
         """Whether a class has what its ancestor defines."""
@@ -328,8 +327,7 @@ class TypedEvaluator(FunctionRules):
         owners = {(place, self.table(place).facts.definitions[item].parent) for place, item in found}
         if len(owners) != 1:
             return []
-        chosen = self.choose_overload(found, path, expr, strict=True)
-        return [chosen] if chosen is not None else []
+        return self.choose_overload(found, path, expr, strict=True)
 
     # -- function values
 
@@ -411,9 +409,11 @@ class TypedEvaluator(FunctionRules):
         owner = facts.exprs[expr.base].base
         for value in self.type_classes(path, expr.scope, expr.type) if expr.type is not None else ():
             if isinstance(value, Class) and self.definition(value.path, value.index).kind is NodeKind.CLASS:
-                for target in self.choose_constructor(value, path, expr):
+                targets = self.choose_constructor(value, path, expr)
+                rule = Rule.TYPED if len(targets) == 1 else Rule.CANDIDATES
+                for target in targets if len(targets) < MAX_TIED else ():
                     if isinstance(target, Func) or (isinstance(target, Class) and expr.args):
-                        yield owner, (target.path, target.index), Rule.TYPED, expr.line
+                        yield owner, (target.path, target.index), rule, expr.line
 
     # -- references
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ctxsearch.graph.facts import Definition, Expr, FileFacts, Op, Param, ParamKind, Type
+from ctxsearch.graph.facts import Definition, Expr, FileFacts, Op, ParamKind, Type
 from ctxsearch.graph.model import CALLABLE_KINDS, NodeFlag, NodeKind
 from ctxsearch.graph.resolve.library import Library
-from ctxsearch.graph.resolve.overloads import NO_MATCH, WEAK, fit, simple, takes
-from ctxsearch.graph.resolve.typed_types import MAX_NESTED_TYPES, Env, TypeRules, has_var, mentions
+from ctxsearch.graph.resolve.overloads import arithmetic, is_text, simple
+from ctxsearch.graph.resolve.typed_overloads import MAX_TIED, OverloadRules, Signature
+from ctxsearch.graph.resolve.typed_types import MAX_NESTED_TYPES, Env, has_var, mentions
 from ctxsearch.graph.resolve.values import EXTERNAL, UNKNOWN, Class, Ext, Func, Inst, Value, Values, Var
 from ctxsearch.graph.resolve.world import World
 
@@ -23,16 +24,7 @@ class Sites:
     literals: dict[int, int] = field(default_factory=dict)  # function definition -> its FUNCTION expression
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
-    """A function type: what it takes and gives."""
-
-    params: tuple[Values, ...]
-    result: Values
-    receiver: Values = UNKNOWN  # `this` inside a function with receiver
-
-
-class FunctionRules(TypeRules):
+class FunctionRules(OverloadRules):
     """Which function a call means and what it gives."""
 
     library = Library({}, {}, {}, {})
@@ -85,116 +77,21 @@ class FunctionRules(TypeRules):
         if not found:
             return (cls,)
         chosen = self.choose_overload(found, path, call, strict=True)
-        if chosen is not None:
-            return (Func(*chosen),)
-        return (cls,) if self.definition(cls.path, cls.index).params else (Func(*found[0]),)
-
-    # -- overloads
-
-    def choose_overload(
-        self, candidates: list[tuple[str, int]], path: str, call: Expr, *, strict: bool
-    ) -> tuple[str, int] | None:
-        """The first best fit; None when nothing fits and that is telling (`strict`)."""
-        fitting = [item for item in candidates if self.accepts(self.definition(*item), path, call)]
-        if not fitting:
-            return None
-        if call.op is Op.CALL and call.type is not None and call.type.args:
-            count = len(call.type.args)  # type arguments written at the call
-            fitting = [item for item in fitting if len(self.definition(*item).type_params) == count] or fitting
-        if len(fitting) == 1 and not strict:
-            return fitting[0]
-        best, best_score = None, NO_MATCH
-        for item in fitting:
-            score = self.fitness(item, path, call)
-            if score > best_score:
-                best, best_score = item, score
-        if best is None and not strict:
-            return fitting[0]
-        return best
-
-    def accepts(self, definition: Definition, path: str, call: Expr) -> bool:  # noqa: ARG002
-        return takes(definition, len(call.args))
-
-    def fitness(self, candidate: tuple[str, int], path: str, call: Expr) -> int:
-        """How well a call's arguments fit a function's parameters; NO_MATCH when one cannot."""
-        definition = self.definition(*candidate)
-        exprs = self.table(path).facts.exprs
-        total = 0 if any(param.kind is ParamKind.VARIADIC for param in definition.params) else 1
-        for position, arg in enumerate(call.args):
-            param = self.param_for(definition, exprs[arg], position)
-            if param is None or param.type is None:
-                continue
-            score = self._argument_fit(candidate, param, path, arg)
-            if score == NO_MATCH:
-                return NO_MATCH
-            total += score
-        return total
-
-    def param_for(self, definition: Definition, arg: Expr, position: int) -> Param | None:
-        params = [param for param in definition.params if param.kind is not ParamKind.RECEIVER]
-        if arg.op is Op.KEYWORD:
-            return next((param for param in params if param.name == arg.name), None)
-        if position < len(params):
-            return params[position]
-        return params[-1] if params and params[-1].kind is ParamKind.VARIADIC else None
-
-    def _argument_fit(self, candidate: tuple[str, int], param: Param, path: str, arg: int) -> int:
-        facts = self.table(path).facts
-        expr = facts.exprs[arg]
-        while expr.op is Op.KEYWORD and expr.base >= 0:
-            arg, expr = expr.base, facts.exprs[expr.base]
-        wanted = self.typed(*candidate, param.type)
-        if expr.op is Op.FUNCTION:
-            return self._function_fit(wanted, facts.definitions[expr.base])
-        if expr.op is Op.CALLABLE or not wanted:
-            return WEAK
-        given = self.value(path, arg)
-        if not given:
-            return WEAK
-        if expr.op is Op.LITERAL and expr.name == "int" and self.takes_whole_numbers(wanted):
-            return WEAK + 1
-        score = max(fit(value, target, self._ancestors) for value in given[:3] for target in self.widened(wanted)[:3])
-        if score == NO_MATCH and param.kind is ParamKind.VARIADIC:
-            element = self._each(wanted, self.element)
-            return max(
-                (fit(value, target, self._ancestors) for value in given[:3] for target in self.widened(element)[:3]),
-                default=WEAK,
-            )
-        return score
-
-    def takes_whole_numbers(self, wanted: Values) -> bool:  # noqa: ARG002
-        """Whether a parameter of another number type takes an integer as it is written."""
-        return False
-
-    def widened(self, wanted: Values) -> Values:
-        """A bounded type parameter takes what its bound takes."""
-        if not any(isinstance(value, Var) for value in wanted):
-            return wanted
-        found: list[Value] = []
-        for value in wanted:
-            bounds = self.bounds(value) if isinstance(value, Var) else UNKNOWN
-            own = [bound for bound in bounds if isinstance(bound, Inst)]
-            found += own or [value]
-        return tuple(found)
-
-    def _ancestors(self, value: Inst) -> Values:
-        return self.linear(value.path, value.index)
-
-    def _function_fit(self, wanted: Values, literal: Definition) -> int:
-        for value in wanted:
-            signature = self.signature_of(value)
-            if signature is not None:
-                return WEAK + 1 if self.literal_takes(literal, len(signature.params)) else NO_MATCH
-            if isinstance(value, Ext) and (simple(value.name) in self.primitives or value.name in ("String", "[]")):
-                return NO_MATCH
-            if isinstance(value, Inst):
-                return NO_MATCH
-        return WEAK
-
-    def literal_takes(self, literal: Definition, count: int) -> bool:
-        return len(literal.params) == count
+        if not chosen and self.definition(cls.path, cls.index).params:
+            return (cls,)
+        chosen = chosen or self.choose_overload(found, path, call, strict=False) or found[:MAX_TIED]
+        return tuple(Func(*item) for item in chosen)
 
     # -- results
+
+    def eval_unknown(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
+        """An operator on numbers gives a number, on strings a string."""
+        if not expr.name or not expr.args:
+            return UNKNOWN
+        left, right = self.value(path, expr.base), self.value(path, expr.args[0])
+        if expr.name == "+" and (is_text(left) or is_text(right)):
+            return left if is_text(left) else right
+        return arithmetic(left, right)
 
     def call_result(self, callee: Value, path: str, index: int) -> Values:
         if isinstance(callee, Func):
@@ -449,25 +346,31 @@ class FunctionRules(TypeRules):
         facts = self.table(path).facts
         site = facts.exprs[call]
         callees = self.ask_callee(path, call, site)
+        found: list[Signature] = []
         for callee in callees:
             if isinstance(callee, Func):
-                definition = self.definition(callee.path, callee.index)
-                param = self.param_for(definition, facts.exprs[site.args[position]], position)
-                if param is None or param.type is None:
-                    continue
-                wanted = self.typed(callee.path, callee.index, param.type)
-                if param.kind is ParamKind.VARIADIC:
-                    wanted = self._each(wanted, self.element)
-                env = self.receiver_env(callee, path, call)
-                wanted = self.apply(wanted, env)
-                if mentions(wanted, callee.path, callee.index):
-                    wanted = self.apply(wanted, self.inferred(callee, path, call, env, functions=False))
-                found = self._first_signature(wanted)
-                if found is not None:
-                    return found
-            elif isinstance(callee, Ext):
+                signature = self._own_signature(callee, path, call, position)
+                found += [signature] if signature is not None else []
+            elif isinstance(callee, Ext) and not found:
                 return self.library_signature(callee, literal, path, call)
-        return None
+        same = len({(item.params, item.receiver) for item in found}) == 1
+        return found[0] if same else None
+
+    def _own_signature(self, callee: Func, path: str, call: int, position: int) -> Signature | None:
+        """The function type of the parameter that takes an argument of a call."""
+        facts = self.table(path).facts
+        arg = facts.exprs[facts.exprs[call].args[position]]
+        param = self.param_for(self.definition(callee.path, callee.index), arg, position)
+        if param is None or param.type is None:
+            return None
+        wanted = self.typed(callee.path, callee.index, param.type)
+        if param.kind is ParamKind.VARIADIC:
+            wanted = self._each(wanted, self.element)
+        env = self.receiver_env(callee, path, call)
+        wanted = self.apply(wanted, env)
+        if mentions(wanted, callee.path, callee.index):
+            wanted = self.apply(wanted, self.inferred(callee, path, call, env, functions=False))
+        return self._first_signature(wanted)
 
     def ask_callee(self, path: str, call: int, site: Expr) -> Values:  # noqa: ARG002
         if site.op is Op.NEW:

@@ -576,7 +576,7 @@ class CSharpExtractor(TypedExtractor):
             return self.literal(node, "bool", _BOOL)
         if sign == "+" and left is not None and left.type == "string_literal":
             return self.literal(node, "str", _STRING)
-        return self.add(node, Op.UNKNOWN)
+        return self.arithmetic(node, sign, left, right)
 
     def _inner(self, node: Node) -> int:
         inner = next((each for each in node.named_children if each.type not in _COMMENTS), None)

@@ -541,7 +541,7 @@ class JavaExtractor(TypedExtractor):
             return self.literal(node, "bool", BOOLEAN)
         if sign == "+" and self._concatenates(node):
             return self.literal(node, "str", STRING)
-        return self.add(node, Op.UNKNOWN)
+        return self.arithmetic(node, sign, self.field(node, "left"), self.field(node, "right"))
 
     def _concatenates(self, node: Node) -> bool:
         """Whether a chain of `+` has a string literal among its operands."""

@@ -22,6 +22,7 @@ NUMERIC_LITERALS = {
     "decimal_floating_point_literal": "double",
     "hex_floating_point_literal": "double",
 }
+ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "&", "|", "^"})
 COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">=", "&&", "||", "===", "!==", "in", "!in", "is", "!is"})
 
 _DOC_MARGIN = re.compile(r"^[ \t]*\*? ?", re.MULTILINE)
@@ -59,6 +60,12 @@ class TypedExtractor(BlockExtractor):
 
     def literal(self, node: Node, name: str, declared: Type, text: str = "") -> int:
         return self.add(node, Op.LITERAL, name, text=text, type=declared)
+
+    def arithmetic(self, node: Node, sign: str, left: Node | None, right: Node | None) -> int:
+        """An operator: its operands say what type it gives."""
+        if sign not in ARITHMETIC or left is None or right is None:
+            return self.add(node, Op.UNKNOWN)
+        return self.add(node, Op.UNKNOWN, sign, base=self.expr(left), args=(self.expr(right),))
 
     def document(self, draft: Draft, node: Node) -> None:
         """Attach the doc comment that stands before `node`, and widen the definition over it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ctxsearch.graph.model import Rule
 from ctxsearch.graph.resolve.resolver import Resolver
 from ctxsearch.indexer.parse import parse
 
@@ -39,6 +40,195 @@ fun all(s: S) {
 }
 """,
         {9: {3}, 10: {5}},
+    ),
+    "function types, with and without a result (C#)": (
+        "a.cs",
+        """
+using System;
+using System.Threading.Tasks;
+class P {
+    static void Run(Action a) { }
+    static void Run<T>(Func<T> f) { }
+    static void Run(Func<Task> f) { }
+    static void Keep<T>(T value) { }
+    static void Keep<T>(Func<T> make) { }
+    static void Nothing() { }
+    static int Some() { return 1; }
+    void All(P p, int n) {
+        Run(() => Nothing());
+        Run(() => Some());
+        Run(() => { n++; });
+        Keep(p);
+        Keep(() => p);
+    }
+}
+""",
+        {13: {5, 10}, 14: {6, 11}, 15: {5}, 16: {8}, 17: {9}},
+    ),
+    "declared parameters of a literal (C#)": (
+        "a.cs",
+        """
+using System;
+class A { }
+class B { }
+interface IShow { void Show(A a); }
+class P {
+    void When(Func<A, bool> f) { }
+    void When(Func<B, bool> f) { }
+    void With(IShow show) { }
+    void With(Action<A> show) { }
+    void All() {
+        When((A a) => true);
+        When((B b) => true);
+        With(a => { });
+    }
+}
+""",
+        {12: {7}, 13: {8}, 14: {10}},
+    ),
+    "type parameters that nothing gives (C#)": (
+        "a.cs",
+        """
+using System;
+class P {
+    void From<TResolver, TMember>(Func<P, TMember> f) { }
+    void From<TMember>(Func<P, TMember> f) { }
+    void All() {
+        From(p => 1);
+        From<P, int>(p => 1);
+    }
+}
+""",
+        {7: {5}, 8: {4}},
+    ),
+    "type arguments of a library's type (C#)": (
+        "a.cs",
+        """
+using System.Collections.Generic;
+static class Extensions {
+    public static void Put(this List<P> list, P item) { }
+    public static void Each(this IEnumerable<P> items) { }
+}
+class P {
+    void Add(IEnumerable<int> n) { }
+    void Add(IEnumerable<string> t) { }
+    void All(List<P> ours, List<int> numbers, HashSet<P> set, IEnumerable<string> texts) {
+        ours.Put(this);
+        numbers.Put(this);
+        set.Put(this);
+        set.Each();
+        Add(texts);
+    }
+}
+""",
+        {11: {4}, 12: set(), 13: set(), 14: {5}, 15: {9}},
+    ),
+    "the most specific one, and default values (C#)": (
+        "a.cs",
+        """
+class A { }
+class B : A { }
+class C : B { }
+class P {
+    void F(A a) { }
+    void F(B b) { }
+    void F(object o) { }
+    void G(int n, int m = 1) { }
+    void G(int n) { }
+    void H(A a) { }
+    void All(C c) {
+        F(c);
+        G(1);
+        H(c, c);
+    }
+}
+""",
+        {13: {7}, 14: {10}, 15: set()},
+    ),
+    "results of arithmetic (Java)": (
+        "A.java",
+        """
+class A {
+    static void put(int n) { }
+    static void put(long n) { }
+    static void put(double n) { }
+    static void put(String t) { }
+    static <T> boolean empty(T[] items) { return has(items); }
+    static boolean has(int[] items) { return true; }
+    static boolean has(Object[] items) { return true; }
+    static void all(int a, long b, double c, String t) {
+        put(a + 1);
+        put(a * b);
+        put(b - c);
+        put(t + a);
+    }
+}
+""",
+        {7: {9}, 11: {3}, 12: {4}, 13: {5}, 14: {6}},
+    ),
+    "what a subclass gives for a type parameter hides it (Java)": (
+        "A.java",
+        """
+class Base<T> {
+    void take(T item) { }
+}
+class Sub extends Base<String> {
+    void take(String item) { }
+    void all(Sub sub) {
+        sub.take(Unknown.make());
+    }
+}
+""",
+        {8: {6}},
+    ),
+    "results of arithmetic, and constructors (Kotlin)": (
+        "a.kt",
+        """
+fun least(a: Long, b: Long): Long = a
+fun least(a: Int, b: Int): Int = a
+class Id(val table: Tables, id: Int) {
+    constructor(id: Int, table: Tables) : this(table, id)
+}
+class Tables
+class Text {
+    fun add(value: Char) {}
+}
+fun Text.add(vararg all: Any) {}
+fun all(n: Int, m: Long, tables: Tables, text: Text) {
+    least(n + 1, n * 2)
+    least(n * m, m - 1)
+    Id(1, tables)
+    Id(tables, 1)
+    text.add('a')
+    text.add("a", 1)
+}
+""",
+        {5: {4}, 13: {3}, 14: {2}, 15: {5}, 16: {4}, 17: {9}, 18: {11}},
+    ),
+    "extensions that are members (Kotlin)": (
+        "a.kt",
+        """
+class Out
+abstract class A {
+    abstract fun Out.show(value: A)
+    fun all(out: Out) { out.show(this) }
+}
+class B : A() {
+    override fun Out.show(value: A) {}
+    fun more(out: Out) { out.show(this) }
+}
+class C {
+    fun none(out: Out, a: A) { out.show(a) }
+}
+object One : D()
+open class D { fun run() {} }
+class E : D()
+fun choose(e: E, yes: Boolean) {
+    val one = if (yes) One else e
+    one.run()
+}
+""",
+        {5: {4}, 9: {8}, 12: set(), 19: {15}},
     ),
     "arguments of known type (C++)": (
         "a.cpp",
@@ -88,5 +278,68 @@ def test_a_call_means_the_function_that_fits(case: str) -> None:
     resolver.update({path: facts})
     found: dict[int, set[int]] = {line: set() for line in expected}
     for _, (_, target), _, line in resolver.call_sites(path):
+        found.setdefault(line, set()).add(facts.definitions[target].start_line)
+    assert found == expected
+
+
+TIES = {
+    "an unknown argument (C#)": (
+        "a.cs",
+        """
+using System;
+class P {
+    void F(string text) { }
+    void F(Func<int> make) { }
+    void G(int a) { }
+    void G(long a) { }
+    void G(byte a) { }
+    void G(P a) { }
+    P(string text) { }
+    P(int number) { }
+    void All() {
+        F(Library.Make());
+        G(Library.Make());
+        new P(Library.Make());
+    }
+}
+""",
+        {13: {4, 5}, 14: set(), 15: {10, 11}},
+    ),
+    "an unknown argument (Kotlin)": (
+        "a.kt",
+        """
+fun put(text: String) {}
+fun put(number: Int) {}
+fun all() {
+    put(library.make())
+}
+""",
+        {5: {2, 3}},
+    ),
+    "an unknown argument (Java)": (
+        "A.java",
+        """
+class A {
+    static void put(String text) { }
+    static void put(int number) { }
+    static void all() {
+        put(Library.make());
+    }
+}
+""",
+        {6: {3, 4}},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TIES)
+def test_where_arguments_do_not_decide_nothing_is_picked(case: str) -> None:
+    path, text, expected = TIES[case]
+    facts = parse(path, text.encode())
+    resolver = Resolver()
+    resolver.update({path: facts})
+    found: dict[int, set[int]] = {line: set() for line in expected}
+    for _, (_, target), rule, line in resolver.call_sites(path):
+        assert rule is Rule.CANDIDATES
         found.setdefault(line, set()).add(facts.definitions[target].start_line)
     assert found == expected
