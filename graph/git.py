@@ -245,7 +245,7 @@ class Git:
         return _complete(self.work_tree, _guarded(args), self._environment(args), timeout, data)
 
     def _environment(self, args: tuple[str, ...]) -> dict[str, str]:
-        reads_files = args[0] in _WORK_TREE_COMMANDS and "--cached" not in args[1:2]
+        reads_files = args[0] in _WORK_TREE_COMMANDS and args[:2] != ("diff-index", "--cached")
         overrides = self._filter_overrides() if reads_files else ()
         return _environment_with(_SETTINGS + overrides) | self._pinned()
 

@@ -12,6 +12,7 @@ from scratch_repository import ScratchRepository
 
 from ctxsearch.graph import git as door
 from ctxsearch.graph.git import Git, GitError, GitMissingError, GitTimeoutError, GitUnsafeError
+from ctxsearch.graph.history import HistoryStore, Watched, refresh
 
 
 @pytest.fixture
@@ -260,6 +261,10 @@ def _read_everything(git: Git) -> None:
     git.run("diff", "HEAD")
     git.run("diff", "--cached")
     git.run("diff-index", "-p", "HEAD")
+    git.run("diff-index", "--cached", "--name-only", "-z", "HEAD", "--")
+    git.run("diff-index", "--cached", "-p", "HEAD", "--")
+    git.run("status", "--porcelain=v2", "-z", "--untracked-files=all", "--", ":(literal)a.py", ":(literal)d.py")
+    git.run("diff", "HEAD", "--", ":(literal)a.py", ":(literal)c.py")
     git.run("log", "-p", "-m", "--first-parent", "--format=%H")
     git.run("show", "HEAD")
     git.run("blame", "a.py")
@@ -277,6 +282,21 @@ def test_a_hostile_repository_runs_nothing(repository: ScratchRepository, tmp_pa
     for name in ("a.py", "b.py", "c.py", "d.py"):
         repository.write(name, ["changed", name])
     _read_everything(opened(repository.root))
+    assert not marker.exists(), marker.read_text()
+
+
+def test_reading_the_history_of_a_hostile_repository_runs_nothing(
+    repository: ScratchRepository, tmp_path: Path
+) -> None:
+    marker, program = _hostile_program(tmp_path)
+    _make_hostile(repository, program)
+    store = HistoryStore.open(tmp_path / "history.sqlite")
+    for number in range(3):
+        for name in ("a.py", "b.py", "c.py", "d.py"):
+            repository.write(name, ["changed", name, str(number)])
+        watched = Watched(str(number), lambda _: ["a.py", "b.py", "c.py", "d.py"])
+        history = refresh(opened(repository.root), store, watched=watched).history
+        assert all(0 in history.files[name].owners_of(1).tolist() for name in ("a.py", "b.py", "c.py", "d.py"))
     assert not marker.exists(), marker.read_text()
 
 
