@@ -44,7 +44,7 @@ from ctxsearch.search.errors import IndexCorrupt
 if TYPE_CHECKING:
     from ctxsearch.daemon.freshness_facts import Told
     from ctxsearch.daemon.freshness_memory import FileMemory
-    from ctxsearch.graph.history import History, Watched
+    from ctxsearch.graph.history import History, HistoryStore, Watched
     from ctxsearch.graph.patches import Selection
     from ctxsearch.indexer.index import RepositoryIndexer
     from ctxsearch.search.ports import DerivedIndex, FullTextIndex, VectorIndex
@@ -244,6 +244,7 @@ class FollowWorker:
         self._identity = ""
         self._memory: FileMemory | None = None  # what freshness read of the catalog's files
         self._histories: dict[Path, History] = {}  # as last read, by git directory
+        self._stores: dict[Path, HistoryStore] = {}  # open ones, by their file
 
     def refresh(self, _order: Refresh) -> tuple[str, ...]:
         """Brings both up to the catalog's newest generation; returns what went wrong without stopping it."""
@@ -264,6 +265,8 @@ class FollowWorker:
         if self._vectors is not None:
             self._vectors.close()
             self._vectors = None
+        while self._stores:
+            self._stores.popitem()[1].close()
 
     def _forget_other(self, identity_now: str) -> None:
         if identity_now != self._identity:
@@ -282,10 +285,10 @@ class FollowWorker:
         file = self._layout.freshness(catalog.identity)
         thresholds = Thresholds(**self._job.thresholds)  # type: ignore[arg-type]
         git = open_git(Path(self._job.root), problems)
-        with catalog.read() as snapshot, contextlib.ExitStack() as stores:
+        with catalog.read() as snapshot:
             told = [Told("", without_git())]
             if git is not None:
-                told = self._told(git, self._folder_in(git), "", snapshot, stores, problems) or told
+                told = self._told(git, self._folder_in(git), "", snapshot, problems) or told
             problems += store_freshness(file, snapshot, told, thresholds, self._memory)
 
     def _told(
@@ -294,7 +297,6 @@ class FollowWorker:
         inside: str,
         folder: str,
         snapshot: Snapshot,
-        stores: contextlib.ExitStack,
         problems: list[str],
     ) -> list[Told]:
         """What a repository tells about its folder `inside`, and what its submodules do; [] when it cannot be read.
@@ -304,7 +306,7 @@ class FollowWorker:
         from ctxsearch.daemon.freshness_facts import Told
         from ctxsearch.graph import history
 
-        store = stores.enter_context(contextlib.closing(history.HistoryStore.open(self._history_file(git))))
+        store = self._store(git)
         previous = self._histories.pop(git.git_dir, None)
         watched = None if inside else self._watched(snapshot, folder)  # beyond a folder the catalog sees nothing
         try:
@@ -320,7 +322,7 @@ class FollowWorker:
             submodule = open_git(place, problems) if place.is_dir() else None
             # One that is not checked out lies in the repository around it; a link may lead to any other.
             if submodule is not None and submodule.work_tree == place:
-                told += self._told(submodule, "", folder + name, snapshot, stores, problems)
+                told += self._told(submodule, "", folder + name, snapshot, problems)
         return told
 
     def _watched(self, snapshot: Snapshot, folder: str) -> Watched:
@@ -347,9 +349,14 @@ class FollowWorker:
         folder = Path(self._job.root).resolve().relative_to(git.work_tree.resolve()).as_posix()
         return "" if folder == "." else folder
 
-    def _history_file(self, git: Git) -> Path:
-        """One per git repository: its work trees share what is known of commits."""
-        return Path(self._job.history_dir) / f"{identity(git.common_dir.resolve())}.sqlite"
+    def _store(self, git: Git) -> HistoryStore:
+        """One file per git repository: its work trees share what is known of commits."""
+        from ctxsearch.graph.history import HistoryStore
+
+        file = Path(self._job.history_dir) / f"{identity(git.common_dir.resolve())}.sqlite"
+        if file not in self._stores or not file.exists():
+            self._stores[file] = HistoryStore.open(file)
+        return self._stores[file]
 
     def _embed(self, catalog: Catalog, problems: list[str]) -> None:
         from ctxsearch.search.providers import load_embedder, load_vectors

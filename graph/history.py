@@ -320,7 +320,7 @@ def _follow(
 
 
 def _differing(chain: Ints, other: Ints) -> list[int]:
-    differing: list[int] = np.setxor1d(chain, other).tolist()
+    differing: list[int] = np.setxor1d(chain, other, assume_unique=True).tolist()
     return differing
 
 

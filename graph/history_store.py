@@ -22,7 +22,7 @@ from ctxsearch.graph.errors import CtxsearchError
 from ctxsearch.graph.node_history import CommitColumns, CommitFlag
 from ctxsearch.graph.patches import Change, Commit, Patch
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 _HEAD_LAYER, _WORK_TREE_LAYER = 0, 1
 _BATCH = 500  # parameters per statement; SQLite's smallest limit is 999
 
@@ -64,6 +64,7 @@ CREATE TABLE lines (
     owners BLOB NOT NULL, touches BLOB NOT NULL, rest INTEGER NOT NULL,
     PRIMARY KEY (view_n, path_n, layer)
 ) WITHOUT ROWID;
+CREATE INDEX lines_work_tree ON lines (view_n, path_n) WHERE layer = 1;
 """
 
 _SELECT_LINES = "SELECT path, owners, touches, rest FROM lines JOIN paths ON paths.n = path_n"
@@ -119,7 +120,8 @@ class HistoryStore:
         self._file = file
         self._db = connection
         self.rebuilt = rebuilt  # why an older file was thrown away; None when it was not
-        self._columns: CommitColumns | None = None  # as last read, while nobody else can have written
+        self._columns: CommitColumns | None = None  # as last read, while nobody else has written
+        self._data_version = -1  # SQLite's count of what others wrote, when last looked at
 
     @classmethod
     def open(cls, file: Path) -> HistoryStore:
@@ -144,7 +146,7 @@ class HistoryStore:
         """Throw everything away, as after damage that was met while reading."""
         self._db.close()
         self._db = _create(self._file)
-        self._columns = None
+        self._columns, self._data_version = None, -1
         self.rebuilt = reason
 
     @contextlib.contextmanager
@@ -195,8 +197,10 @@ class HistoryStore:
         return Commit(id_, None, time, email, name, subject), CommitFlag(flags)
 
     def look_again(self) -> None:
-        """Another process may have written since: trust nothing that was read before."""
-        self._columns = None
+        """Another process may have written since: then trust nothing that was read before."""
+        (version,) = self._db.execute("PRAGMA data_version").fetchone()
+        if version != self._data_version:
+            self._columns, self._data_version = None, version
 
     def columns(self) -> CommitColumns:
         """The facts of all commits, by number."""
@@ -387,8 +391,8 @@ class HistoryStore:
     def work_tree_paths(self, view_n: int) -> set[bytes]:
         """Files that differed from HEAD when last looked at."""
         rows = self._db.execute(
-            "SELECT path FROM lines JOIN paths ON paths.n = path_n WHERE view_n = ? AND layer = ?",
-            (view_n, _WORK_TREE_LAYER),
+            "SELECT path FROM lines JOIN paths ON paths.n = path_n WHERE view_n = ? AND layer = 1",  # _WORK_TREE_LAYER
+            (view_n,),
         )
         return {row[0] for row in rows}
 
