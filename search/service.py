@@ -49,7 +49,7 @@ from ctxsearch.search.results import (
     SignalReport,
 )
 from ctxsearch.search.snippets import Snippets, within_budget
-from ctxsearch.search.steps import RankingPolicy
+from ctxsearch.search.steps import RankingPolicy, reordered
 
 _NEAR_NAMES: Final = 5
 _WORKERS: Final = 4
@@ -310,13 +310,12 @@ class ContextSearchService:
 
     def _gathered(self, run: _Run, signal: Signal, search: Callable[[Corpus, Selection], list[Hit]]) -> list[_Found]:
         """One list over all corpora: by raw score, which is comparable inside one signal."""
+        steps = [step for step in self._policy.steps if step.signal is signal]
         found: list[_Found] = []
         for number, (corpus, selection) in enumerate(zip(run.corpora, run.selections, strict=True)):
             hits = search(corpus, selection)
-            known = functools.cache(corpus.nodes.node)  # every step asks for the same ones
-            for step in self._policy.steps:
-                if step.signal is signal:
-                    hits = step(hits, run.query, known)
+            if steps:
+                hits = reordered(steps, hits, run.query, corpus.nodes.node)
             found += [_Found(number, hit.id, hit.score) for hit in hits]
         if len(run.corpora) > 1:
             found.sort(key=lambda one: (-one.raw, one.corpus, one.id))

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from ctxsearch.graph.model import TYPE_KINDS, CodeNode, NodeFlag, NodeId, NodeKind, module_node_id
 from ctxsearch.search.identifiers import content_words, stem, words
@@ -36,8 +36,49 @@ def file_stem(path: str) -> str:
     return name.rpartition(".")[0] or name
 
 
+class Listed(NamedTuple):
+    """A signal's list in columns: steps ask for the same things of every hit, and there are many steps."""
+
+    ids: list[NodeId]
+    scores: list[float]
+    nodes: list[CodeNode | None]
+    paths: list[str]  # "" without a file
+    node: Callable[[NodeId], CodeNode | None]  # any other node, such as a file's own
+
+    def in_order(self) -> Listed:
+        """Best first; of equals the lower id."""
+        rows = sorted(zip([-score for score in self.scores], self.ids, range(len(self.ids)), strict=True))
+        places = [place for _, _, place in rows]
+        return Listed(
+            [self.ids[place] for place in places],
+            [self.scores[place] for place in places],
+            [self.nodes[place] for place in places],
+            [self.paths[place] for place in places],
+            self.node,
+        )
+
+    def plus(self, gain_of: Callable[[str], float]) -> list[float]:
+        """Every score plus its file's gain; a file is asked once."""
+        gains = {path: gain_of(path) if path else 0.0 for path in dict.fromkeys(self.paths)}
+        return [score + gains[path] for score, path in zip(self.scores, self.paths, strict=True)]
+
+
+def reordered(
+    steps: Iterable[RankingStep], hits: list[Hit], query: SearchQuery, node: Callable[[NodeId], CodeNode | None]
+) -> list[Hit]:
+    """The hits after all steps, best first."""
+    nodes = [node(hit.id) for hit in hits]
+    paths = [one.path if one is not None else "" for one in nodes]
+    listed = Listed([hit.id for hit in hits], [hit.score for hit in hits], nodes, paths, node)
+    for step in steps:
+        if step.by_rank:
+            listed = listed.in_order()
+        listed = listed._replace(scores=step(listed, query))
+    return [Hit(node_id, score) for node_id, score in zip(*listed.in_order()[:2], strict=True)]
+
+
 class RankingStep(Protocol):
-    """Reorders one list. Must keep it a permutation, and depend on its arguments alone."""
+    """Scores one list anew. Depends on its arguments alone."""
 
     @property
     def name(self) -> str:
@@ -46,11 +87,16 @@ class RankingStep(Protocol):
 
     @property
     def signal(self) -> Signal:
-        """Whose list it reorders."""
+        """Whose list it scores."""
         ...
 
-    def __call__(self, hits: list[Hit], query: SearchQuery, node: Callable[[NodeId], CodeNode | None], /) -> list[Hit]:
-        """The same hits in a better order."""
+    @property
+    def by_rank(self) -> bool:
+        """Whether it wants the list best first."""
+        ...
+
+    def __call__(self, listed: Listed, query: SearchQuery, /) -> list[float]:
+        """A score for every hit, in the order of the list."""
         ...
 
 
@@ -62,13 +108,14 @@ class SemanticDemotion:
     factor: float = 0.6
     variable: float = 0.9  # a variable is all name: nearer than the code that answers the question
     name: str = "semantic_demotion"
+    by_rank: bool = False
     signal: Signal = Signal.SEMANTIC
 
-    def __call__(self, hits: list[Hit], query: SearchQuery, node: Callable[[NodeId], CodeNode | None], /) -> list[Hit]:
+    def __call__(self, listed: Listed, query: SearchQuery, /) -> list[float]:
         """Cosines of demoted nodes shrink by their factor."""
         demoted = 1.0 if asks_for_demoted(query.text, query.scope.paths) else self.factor
-        scored = [Hit(hit.id, hit.score * self._factor(node(hit.id), demoted)) for hit in hits]
-        return sorted(scored, key=lambda hit: (-hit.score, hit.id))
+        factors = [self._factor(node, demoted) for node in listed.nodes]
+        return [score * factor for score, factor in zip(listed.scores, factors, strict=True)]
 
     def _factor(self, node: CodeNode | None, demoted: float) -> float:
         if node is None:
@@ -91,25 +138,27 @@ class Definition:
     parent: float = 0.5  # what a directory named after it adds
     side: float = 0.5  # factor on side code
     name: str = "definition"
+    by_rank: bool = False
     signal: Signal = Signal.BM25
 
-    def __call__(self, hits: list[Hit], query: SearchQuery, node: Callable[[NodeId], CodeNode | None], /) -> list[Hit]:
+    def __call__(self, listed: Listed, query: SearchQuery, /) -> list[float]:
         """Reorders exact symbols among themselves; the rest stays below them."""
-        exact = {hit.id: found for hit in hits if hit.score >= EXACT_SCORE and (found := node(hit.id)) is not None}
-        if not exact:
-            return hits
+        exact = [
+            node if score >= EXACT_SCORE else None for node, score in zip(listed.nodes, listed.scores, strict=True)
+        ]
+        if not any(exact):
+            return listed.scores
         typed = dotted(query.text.strip().removesuffix("()")).rpartition(".")[2]
-        is_type = any(one.kind in TYPE_KINDS and one.name == typed for one in exact.values())
-        scored = []
-        for hit in hits:
-            found = exact.get(hit.id)
-            if found is None:
-                scored.append(hit)
-            elif is_type and found.kind not in TYPE_KINDS:
-                scored.append(Hit(hit.id, hit.score / EXACT_BONUS))
+        is_type = any(one.kind in TYPE_KINDS and one.name == typed for one in exact if one is not None)
+        scores = []
+        for node, score in zip(exact, listed.scores, strict=True):
+            if node is None:
+                scores.append(score)
+            elif is_type and node.kind not in TYPE_KINDS:
+                scores.append(score / EXACT_BONUS)
             else:
-                scored.append(Hit(hit.id, hit.score * self._factor(found, typed)))
-        return sorted(scored, key=lambda hit: (-hit.score, hit.id))
+                scores.append(score * self._factor(node, typed))
+        return scores
 
     def _factor(self, found: CodeNode, typed: str) -> float:
         asked = frozenset(content_words(typed))
@@ -138,13 +187,14 @@ class PathMatch:
     stem_weight: float = 1.0  # the file's name is wholly made of words of the query
     parent_weight: float = 0.5  # its directory's name is
     name: str = "path_match"
+    by_rank: bool = False
 
-    def __call__(self, hits: list[Hit], query: SearchQuery, node: Callable[[NodeId], CodeNode | None], /) -> list[Hit]:
+    def __call__(self, listed: Listed, query: SearchQuery, /) -> list[float]:
         """Scores plus what the path says."""
         asked = frozenset(content_words(query.text))
         if not asked:
-            return hits
-        return _with_gains(hits, node, lambda path: self._gain(path, asked))
+            return listed.scores
+        return listed.plus(lambda path: self._gain(path, asked))
 
     def _gain(self, path: str, asked: frozenset[str]) -> float:
         own, parent = _name_words(path)
@@ -169,11 +219,12 @@ class FilePrior:
     data_penalty: float = 1.5  # data and prose tell about the code; what was asked for is the code
     side_penalty: float = 0.5  # in a directory of side code that the query does not name
     name: str = "file_prior"
+    by_rank: bool = False
 
-    def __call__(self, hits: list[Hit], query: SearchQuery, node: Callable[[NodeId], CodeNode | None], /) -> list[Hit]:
+    def __call__(self, listed: Listed, query: SearchQuery, /) -> list[float]:
         """Scores plus what is known of the file."""
         asked = frozenset(words(query.text))
-        return _with_gains(hits, node, lambda path: self._gain(path, asked, node(_file_node(path))))
+        return listed.plus(lambda path: self._gain(path, asked, listed.node(_file_node(path))))
 
     def _gain(self, path: str, asked: frozenset[str], file: CodeNode | None) -> float:
         directories, is_data, side = _file_traits(path)
@@ -195,22 +246,6 @@ def _file_traits(path: str) -> tuple[int, bool, frozenset[str]]:
 _file_node = functools.lru_cache(maxsize=100_000)(module_node_id)
 
 
-def _with_gains(
-    hits: list[Hit], node: Callable[[NodeId], CodeNode | None], gain_of: Callable[[str], float]
-) -> list[Hit]:
-    """Every score plus its file's gain; a file is asked once."""
-    gains = {"": 0.0}  # nodes without a file
-    scored = []
-    for hit in hits:
-        found = node(hit.id)
-        path = found.path if found is not None else ""
-        gain = gains.get(path)
-        if gain is None:
-            gain = gains[path] = gain_of(path)
-        scored.append(Hit(hit.id, hit.score + gain))
-    return sorted(scored, key=lambda hit: (-hit.score, hit.id))
-
-
 @dataclass(frozen=True, slots=True)
 class DirectoryCoherence:
     """Files of one directory that match together say that the subject lives there: each gains by the best others."""
@@ -220,14 +255,14 @@ class DirectoryCoherence:
     fading: float = 0.5  # each further file of the directory counts this much of the one before
     others: int = 3  # how many of them count
     name: str = "directory_coherence"
+    by_rank: bool = False
 
-    def __call__(self, hits: list[Hit], query: SearchQuery, node: Callable[[NodeId], CodeNode | None], /) -> list[Hit]:  # noqa: ARG002
+    def __call__(self, listed: Listed, query: SearchQuery, /) -> list[float]:  # noqa: ARG002
         """Scores plus the directory's share, counted from the lowest score of the list."""
         best: dict[str, float] = {}
-        for hit in hits:
-            found = node(hit.id)
-            if found is not None and found.path and hit.score < EXACT_SCORE:
-                best[found.path] = max(hit.score, best.get(found.path, hit.score))
+        for path, score in zip(listed.paths, listed.scores, strict=True):
+            if path and score < EXACT_SCORE and score > best.get(path, -math.inf):
+                best[path] = score
         directories: dict[str, list[str]] = {}
         for path in sorted(best, key=lambda one: (-best[one], one)):
             directories.setdefault(path.rpartition("/")[0], []).append(path)
@@ -238,7 +273,7 @@ class DirectoryCoherence:
             others = [best[one] - lowest for one in beside if one != path][: self.others]
             return self.weight * sum(score * self.fading**place for place, score in enumerate(others))
 
-        return _with_gains(hits, node, gain)
+        return listed.plus(gain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,18 +283,17 @@ class Spread:
     signal: Signal
     step: float = 1.5  # what each earlier node of the same file costs, in scores relative to the best
     name: str = "spread"
+    by_rank: bool = True
 
-    def __call__(self, hits: list[Hit], query: SearchQuery, node: Callable[[NodeId], CodeNode | None], /) -> list[Hit]:  # noqa: ARG002
+    def __call__(self, listed: Listed, query: SearchQuery, /) -> list[float]:  # noqa: ARG002
         """Exact symbols stay together."""
         shown: dict[str, int] = {}
-        spread = []
-        for hit in hits:
-            found = node(hit.id)
-            path = found.path if found is not None else ""
-            before = shown.get(path, 0) if path and hit.score < EXACT_SCORE else 0
-            shown[path] = shown.get(path, 0) + 1
-            spread.append(Hit(hit.id, hit.score - self.step * before))
-        return sorted(spread, key=lambda hit: (-hit.score, hit.id))
+        scores = []
+        for path, score in zip(listed.paths, listed.scores, strict=True):
+            before = shown.get(path, 0)
+            shown[path] = before + 1
+            scores.append(score - self.step * before if path and score < EXACT_SCORE else score)
+        return scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,25 +303,22 @@ class SemanticCoherence:
     weight: float = 1.0
     fading: float = 0.5  # each further node of the file counts this much of the one before
     name: str = "semantic_coherence"
+    by_rank: bool = True
     signal: Signal = Signal.SEMANTIC
 
-    def __call__(self, hits: list[Hit], query: SearchQuery, node: Callable[[NodeId], CodeNode | None], /) -> list[Hit]:  # noqa: ARG002
+    def __call__(self, listed: Listed, query: SearchQuery, /) -> list[float]:  # noqa: ARG002
         """Cosine plus the file's share."""
         together: dict[str, float] = {}
         fade: dict[str, float] = {}
-        paths = []
-        for hit in hits:
-            found = node(hit.id)
-            path = found.path if found is not None else ""
-            paths.append(path)
-            together[path] = together.get(path, 0.0) + hit.score * fade.get(path, 1.0)
-            fade[path] = fade.get(path, 1.0) * self.fading
+        for path, score in zip(listed.paths, listed.scores, strict=True):
+            faded = fade.get(path, 1.0)
+            together[path] = together.get(path, 0.0) + score * faded
+            fade[path] = faded * self.fading
         whole = 1 + self.weight / (1 - self.fading)  # of which a node scores at most this: a cosine stays below one
-        scored = [
-            Hit(hit.id, (hit.score + self.weight * together[path]) / whole)
-            for hit, path in zip(hits, paths, strict=True)
+        return [
+            (score + self.weight * together[path]) / whole
+            for path, score in zip(listed.paths, listed.scores, strict=True)
         ]
-        return sorted(scored, key=lambda hit: (-hit.score, hit.id))
 
 
 EXACT_BONUS: Final = 1_000.0  # factor that no other match can make up: an exact symbol is on top everywhere

@@ -15,6 +15,7 @@ from ctxsearch.search.steps import (
     PathMatch,
     SemanticDemotion,
     Spread,
+    reordered,
 )
 
 
@@ -50,7 +51,7 @@ def test_a_symbol_means_its_type_and_members_of_that_name_are_matches_like_other
         (node(3, "Engine", NodeKind.CLASS), 2.8 * EXACT_BONUS),
         (node(4, "EngineRoom", NodeKind.CLASS), 2.95),
     )
-    ordered = Definition()(hits, SearchQuery(text="gin.Engine"), nodes.get)
+    ordered = reordered([Definition()], hits, SearchQuery(text="gin.Engine"), nodes.get)
     assert names(ordered, nodes) == ["Engine:CLASS", "engine:VARIABLE", "EngineRoom:CLASS", "Engine:METHOD"]
     assert ordered[2] == Hit(hits[-1].id, 2.95), "what is no exact symbol keeps its score"
 
@@ -60,7 +61,7 @@ def test_the_spelling_that_was_typed_comes_first() -> None:
         (node(1, "engine", NodeKind.FUNCTION), 3.0 * EXACT_BONUS),
         (node(2, "Engine", NodeKind.FUNCTION), 2.9 * EXACT_BONUS),
     )
-    assert names(Definition()(hits, SearchQuery(text="Engine"), nodes.get), nodes) == [
+    assert names(reordered([Definition()], hits, SearchQuery(text="Engine"), nodes.get), nodes) == [
         "Engine:FUNCTION",
         "engine:FUNCTION",
     ]
@@ -71,7 +72,7 @@ def test_of_several_definitions_the_one_in_a_file_or_directory_of_its_name_comes
     hits, nodes = listed(
         *((node(number, "State", NodeKind.CLASS, path), 2.0 * EXACT_BONUS) for number, path in enumerate(places, 1))
     )
-    ordered = Definition()(hits, SearchQuery(text="State"), nodes.get)
+    ordered = reordered([Definition()], hits, SearchQuery(text="State"), nodes.get)
     assert [nodes[hit.id].path for hit in ordered] == [places[3], places[2], places[0], places[1]]
 
 
@@ -79,14 +80,14 @@ def test_of_several_definitions_the_one_with_the_code_comes_before_those_that_re
     reopened = node(1, "Application", NodeKind.CLASS)
     defined = node(2, "Application", NodeKind.CLASS, "b.py", lines=300)
     hits, nodes = listed((reopened, 2.0 * EXACT_SCORE), (defined, 1.9 * EXACT_SCORE))
-    ordered = Definition()(hits, SearchQuery(text="Application"), nodes.get)
+    ordered = reordered([Definition()], hits, SearchQuery(text="Application"), nodes.get)
     assert [hit.id for hit in ordered] == [defined.id, reopened.id]
 
 
 def test_a_variable_gives_way_to_code_that_is_as_near_in_meaning() -> None:
     hits, nodes = listed((node(1, "rules", NodeKind.VARIABLE), 0.72), (node(2, "validate", NodeKind.FUNCTION), 0.7))
     for text in ("validation rules", "tests of the rules"):
-        ordered = SemanticDemotion()(hits, SearchQuery(text=text), nodes.get)
+        ordered = reordered([SemanticDemotion()], hits, SearchQuery(text=text), nodes.get)
         assert names(ordered, nodes) == ["validate:FUNCTION", "rules:VARIABLE"]
 
 
@@ -96,14 +97,15 @@ def test_a_file_named_after_the_subject_gains_and_its_directory_counts_too() -> 
         (node(2, "y", NodeKind.FUNCTION, "core/routing.py"), 1.0),
         (node(3, "z", NodeKind.FUNCTION, "requests/misc.py"), 0.9),
     )
-    ordered = PathMatch(Signal.BM25)(hits, SearchQuery(text="how are requests routed"), nodes.get)
+    ordered = reordered([PathMatch(Signal.BM25)], hits, SearchQuery(text="how are requests routed"), nodes.get)
     assert names(ordered, nodes) == ["y:FUNCTION", "z:FUNCTION", "x:FUNCTION"]
 
 
 def prior_order(text: str, *found: tuple[CodeNode, float]) -> list[str]:
     hits, nodes = listed(*found)
     return [
-        name.partition(":")[0] for name in names(FilePrior(Signal.BM25)(hits, SearchQuery(text=text), nodes.get), nodes)
+        name.partition(":")[0]
+        for name in names(reordered([FilePrior(Signal.BM25)], hits, SearchQuery(text=text), nodes.get), nodes)
     ]
 
 
@@ -132,7 +134,7 @@ def test_a_node_of_a_long_file_comes_before_one_of_a_short_file() -> None:
         for path, lines in (("short.py", 10), ("long.py", 900))
     }
     hits, nodes = listed((short, 1.1), (long, 1.0))
-    ordered = FilePrior(Signal.BM25)(hits, SearchQuery(text="routes"), {**nodes, **files}.get)
+    ordered = reordered([FilePrior(Signal.BM25)], hits, SearchQuery(text="routes"), {**nodes, **files}.get)
     assert [hit.id for hit in ordered] == [long.id, short.id]
 
 
@@ -143,12 +145,12 @@ def test_a_file_gains_by_others_of_its_directory_that_match() -> None:
         (node(3, "second", NodeKind.FUNCTION, "b/two.py"), 0.9),
         (node(4, "last", NodeKind.FUNCTION, "c/one.py"), 0.1),
     )
-    ordered = DirectoryCoherence(Signal.BM25)(hits, SearchQuery(text="anything"), nodes.get)
+    ordered = reordered([DirectoryCoherence(Signal.BM25)], hits, SearchQuery(text="anything"), nodes.get)
     assert names(ordered, nodes)[:2] == ["first:FUNCTION", "alone:FUNCTION"]
     again, _ = listed(*((nodes[hit.id], hit.score + 7.0) for hit in hits))
-    assert [hit.id for hit in DirectoryCoherence(Signal.BM25)(again, SearchQuery(text="x"), nodes.get)] == [
-        hit.id for hit in ordered
-    ], "only differences count"
+    assert [
+        hit.id for hit in reordered([DirectoryCoherence(Signal.BM25)], again, SearchQuery(text="x"), nodes.get)
+    ] == [hit.id for hit in ordered], "only differences count"
 
 
 def test_the_next_node_of_a_file_gives_way_to_another_file() -> None:
@@ -157,7 +159,7 @@ def test_the_next_node_of_a_file_gives_way_to_another_file() -> None:
         (node(2, "second", NodeKind.FUNCTION, "a.py"), 1.9),
         (node(3, "third", NodeKind.FUNCTION, "b.py"), 1.0),
     )
-    ordered = Spread(Signal.BM25)(hits, SearchQuery(text="anything"), nodes.get)
+    ordered = reordered([Spread(Signal.BM25)], hits, SearchQuery(text="anything"), nodes.get)
     assert names(ordered, nodes) == ["first:FUNCTION", "third:FUNCTION", "second:FUNCTION"]
 
 
@@ -166,4 +168,4 @@ def test_every_step_returns_the_hits_it_was_given() -> None:
         *((node(one, f"n{one}", NodeKind.FUNCTION, f"d/{one % 3}.py"), 1.0 / one) for one in range(1, 12))
     )
     for step in DEFAULT_STEPS:
-        assert sorted(hit.id for hit in step(hits, SearchQuery(text="n3"), nodes.get)) == sorted(nodes)
+        assert sorted(hit.id for hit in reordered([step], hits, SearchQuery(text="n3"), nodes.get)) == sorted(nodes)
