@@ -166,7 +166,7 @@ class Definition:
         return (
             (self.spelling if found.name == typed else 1.0)
             * (self.type if found.kind in TYPE_KINDS else 1.0)
-            * (self.side if _file_traits(found.path)[2] else 1.0)
+            * (self.side if (side := _file_traits(found.path)[2]) and not side & asked else 1.0)
             * (1.0 + self.size * math.log2(found.end_line - found.start_line + 1))
             * (1.0 + self.file * _share(own, asked))
             * (1.0 + self.parent * _share(parent, asked))
@@ -223,7 +223,7 @@ class FilePrior:
 
     def __call__(self, listed: Listed, query: SearchQuery, /) -> list[float]:
         """Scores plus what is known of the file."""
-        asked = frozenset(words(query.text))
+        asked = frozenset(map(stem, words(query.text)))
         return listed.plus(lambda path: self._gain(path, asked, listed.node(_file_node(path))))
 
     def _gain(self, path: str, asked: frozenset[str], file: CodeNode | None) -> float:
@@ -237,10 +237,10 @@ class FilePrior:
 
 @functools.lru_cache(maxsize=100_000)
 def _file_traits(path: str) -> tuple[int, bool, frozenset[str]]:
-    """How many directories a file is in, whether it holds data or prose, the words that say it is side code."""
+    """How many directories a file is in, whether it holds data or prose, the stems that say it is side code."""
     directory, _, name = path.rpartition("/")
     side = _SIDE_WORDS.intersection(words(directory)) | _SIDE_FILES.intersection(words(name))
-    return path.count("/"), path.endswith(DATA_SUFFIXES), side
+    return path.count("/"), path.endswith(DATA_SUFFIXES), frozenset(map(stem, side))
 
 
 _file_node = functools.lru_cache(maxsize=100_000)(module_node_id)

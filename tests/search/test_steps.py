@@ -76,6 +76,17 @@ def test_of_several_definitions_the_one_in_a_file_or_directory_of_its_name_comes
     assert [nodes[hit.id].path for hit in ordered] == [places[3], places[2], places[0], places[1]]
 
 
+def test_a_symbol_that_names_side_code_is_looked_for_there() -> None:
+    mock, code = (
+        node(number, "MockStore", NodeKind.CLASS, path) for number, path in ((1, "mocks/a.py"), (2, "b/a.py"))
+    )
+    hits, nodes = listed((mock, 2.0 * EXACT_BONUS), (code, 1.9 * EXACT_BONUS))
+    assert [hit.id for hit in reordered([Definition()], hits, SearchQuery(text="MockStore"), nodes.get)] == [
+        mock.id,
+        code.id,
+    ]
+
+
 def test_of_several_definitions_the_one_with_the_code_comes_before_those_that_reopen_it() -> None:
     reopened = node(1, "Application", NodeKind.CLASS)
     defined = node(2, "Application", NodeKind.CLASS, "b.py", lines=300)
@@ -124,6 +135,9 @@ def test_code_beside_the_code_loses_unless_it_is_asked_for() -> None:
     code = (node(2, "code", NodeKind.FUNCTION, "core/routing.py"), 1.0)
     assert prior_order("routes", beside, code) == ["code", "beside"]
     assert prior_order("legacy routes", beside, code) == ["beside", "code"]
+    tested = (node(3, "tested", NodeKind.FUNCTION, "tests/routing.py"), 1.1)
+    assert prior_order("routes", tested, code) == ["code", "tested"]
+    assert prior_order("how to test routes", tested, code) == ["tested", "code"]
 
 
 def test_a_node_of_a_long_file_comes_before_one_of_a_short_file() -> None:
