@@ -32,7 +32,7 @@ def outline(path: str, source: bytes) -> tuple[Definition, ...]:
     if spec is None or not spec.grammar:
         return parse(path, source).definitions
     try:
-        root = parse_tree(spec.language(), source)
+        root = parse_tree(spec.language(), spec.extractor().readable(source))
         return _extractor(path, source, NodeFlag.NONE, spec).outline(root, spec.compiled()).definitions
     except Exception:  # as in `parse`
         return ()
@@ -44,7 +44,7 @@ def _extract(path: str, source: bytes, flags: NodeFlag, spec: LanguageSpec | Non
         return manifest
     if not spec.grammar:
         return _scan(path, source, flags, spec)
-    root = parse_tree(spec.language(), source)
+    root = parse_tree(spec.language(), spec.extractor().readable(source))
     return _extractor(path, source, flags, spec).extract(root, spec.compiled())
 
 

@@ -172,6 +172,7 @@ class CEvaluator(Evaluator):
         own = [place for place in candidates if place[0] == path and self._has_body(place)]
         if own:
             return self._one_macro(own)
+        candidates = [place for place in candidates if not _is_lost_member(self._definition(place))]
         closure = self.closure(path)
         shown = [place for place in candidates if place[0] in closure and self._has_body(place)]
         if shown:
@@ -229,8 +230,11 @@ class CEvaluator(Evaluator):
 
     def definition_value(self, path: str, index: int) -> Values:
         definition = self.definition(path, index)
+        scope = definition.parent if definition.parent >= 0 else index  # its name tells the namespace it stands in
+        if definition.kind is NodeKind.TYPE_ALIAS:
+            return self.typed(path, scope, definition.result)
         if definition.kind is NodeKind.VARIABLE:
-            return self.typed(path, definition.parent, definition.result) or self.value(path, definition.value)
+            return self.typed(path, scope, definition.result) or self.value(path, definition.value)
         return super().definition_value(path, index)
 
     # -- calls
@@ -267,14 +271,24 @@ class CEvaluator(Evaluator):
         kinds = {self._definition(place).kind for place in targets}
         if expr.op is Op.NEW and expr.text and not kinds & {NodeKind.CONSTRUCTOR}:
             return []
+        targets = [place for place in targets if not self._is_overfull(place, len(expr.args))]
         if len(targets) < 2:
             return targets
         fitting = [place for place in targets if _takes(self._definition(place), len(expr.args))]
         bodies = [place for place in fitting or targets if self._has_body(place)]
         return self._best_suited(path, expr, bodies or fitting or targets)
 
+    def _is_overfull(self, place: Place, count: int) -> bool:
+        """Whether a call gives a C++ function more than it has parameters for: then another is meant."""
+        definition = self._definition(place)
+        if definition.kind not in (NodeKind.METHOD, NodeKind.FUNCTION) or definition.name.startswith("<"):
+            return False
+        return self.world.language(place[0]) == "cpp" and not _takes(definition, count)
+
     def undecided(self, targets: list[Place]) -> bool:
-        """Overloads, rather than one function written for several configurations."""
+        """Overloads, rather than one function written for several configurations; templates choose by conditions."""
+        if any(self._definition(place).type_params for place in targets):
+            return True
         return len({tuple(param.type for param in self._definition(place).params) for place in targets}) > 1
 
     def _best_suited(self, path: str, expr: Expr, targets: list[Place]) -> list[Place]:
@@ -429,6 +443,13 @@ def _takes(definition: Definition, count: int) -> bool:
     if any(param.kind is ParamKind.VARIADIC for param in definition.params):
         return count >= len(definition.params) - 1
     return count <= len(definition.params)
+
+
+def _is_lost_member(definition: Definition) -> bool:
+    """Only a member can be const: one outside of any class is left of a class that could not be read."""
+    if definition.kind is not NodeKind.FUNCTION or definition.parent >= 0 or definition.receiver is not None:
+        return False
+    return "const" in definition.signature.rpartition(")")[2].split()
 
 
 def _says_virtual(definition: Definition) -> bool:

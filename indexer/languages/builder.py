@@ -111,6 +111,11 @@ class Extractor:
         """A draft for a `def.*` capture, or None when the node turns out not to define anything."""
         raise NotImplementedError
 
+    @staticmethod
+    def readable(source: bytes) -> bytes:
+        """What the grammar is given to read: of the same length, all positions kept."""
+        return source
+
     def expression(self, node: Node) -> int:
         """The index of the expression that `node` means; use `self.expr(node)` for children."""
         raise NotImplementedError

@@ -46,6 +46,22 @@ class CExtractor(BlockExtractor):
         self._namespaces: list[tuple[int, int, str]] = []  # start, end, name
         self._is_cpp = self.language == "cpp"
 
+    @staticmethod
+    def readable(source: bytes) -> bytes:
+        """Without the macros that stand alone where a statement may begin.
+
+        What they stand for is not known (a template's head, a namespace's begin, an attribute, an access label), but
+        read as a name they take the next declaration apart: its class is lost, its members become free functions.
+        """
+        found = [match for match in _LONE_MACRO.finditer(source) if _begins_statement(source, match)]
+        if not found:
+            return source
+        text = bytearray(source)
+        for match in found:
+            start, end = match.span(1)
+            text[start:end] = b" " * (end - start)
+        return bytes(text)
+
     # -- definitions
 
     def define(self, node: Node, capture: str) -> Draft | None:
@@ -592,6 +608,20 @@ class CppExtractor(CExtractor):
 
 
 _TYPE_NODES = frozenset({"type_identifier", "qualified_identifier", "template_type", "scoped_type_identifier"})
+
+
+def _begins_statement(source: bytes, macro: re.Match[bytes]) -> bool:
+    """Whether the line before ends something, and the line after does not show the macro to be a value."""
+    before = source[max(0, macro.start() - 4000) : macro.start()].rstrip()
+    line = before[before.rfind(b"\n") + 1 :].lstrip()
+    after = source[macro.end() : macro.end() + 400].lstrip()
+    if not after.startswith((b"//", b"/*")) and after[:1] in b"}=.,;?:|&+*/-)]<>(":
+        return False
+    return not line or line.startswith((b"#", b"//")) or line.endswith((b";", b"{", b"}", b"*/", b":"))
+
+
+# an attribute's numbers (which parameters it is about) may follow
+_LONE_MACRO = re.compile(rb"^[ \t]*([A-Z][A-Z0-9_]{3,}(?:\([ \t]*\d[\d, \t]*\)|:(?!:))?)[ \t]*(?=//|$)", re.MULTILINE)
 _TEMPLATE = re.compile(r"<[^<>]*>")
 _MARGIN = re.compile(r"^[ \t]*\*? ?", re.MULTILINE)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from ctxsearch.graph.model import Rule
 from ctxsearch.graph.resolve.resolver import Resolver
+from ctxsearch.indexer.languages.c import CppExtractor
 from ctxsearch.indexer.parse import parse
 
 
@@ -95,3 +97,58 @@ def test_overloads_are_told_apart_by_their_number_of_arguments() -> None:
     targets = {target for _, (_, target), _, _ in resolver.call_sites("a.cpp")}
     params = [len(resolver.world.table("a.cpp").facts.definitions[target].params) for target in targets]
     assert params == [2]
+
+
+def test_a_lone_macro_does_not_take_the_class_after_it_apart() -> None:
+    header = (
+        "#include <x.h>\n/* the library */\nLIB_NAMESPACE_BEGIN\nnamespace detail\n{\n"
+        "LIB_TEMPLATE_HEAD\nclass Box : public Base\n{\n  LIB_PRIVATE_UNLESS_TESTED:\n"
+        "    LIB_NON_NULL(2)\n    int size() const { return count(); }\n    int count() const { return 1; }\n};\n}\n"
+    )
+    source = '#include "box.h"\nint count(int n) { return n; }\nvoid f(detail::Box b) { b.size(); }\n'
+    files = {"box.h": header.replace("#include <x.h>\n", "#include <vector>\n"), "a.cpp": source}
+    assert calls(files, "box.h") == {("detail.Box.size", "box.h:detail.Box.count")}
+    assert calls(files, "a.cpp") == {("f", "box.h:detail.Box.size")}
+
+
+def test_a_lone_name_that_is_a_value_stays() -> None:
+    text = "enum Kind\n{\n  KIND_ONE\n};\nint f() { return g(\n  KIND_ONE\n); }\nint g(int kind) { return kind; }\n"
+    assert calls({"a.cpp": text}, "a.cpp") == {("f", "a.cpp:g")}
+    assert CppExtractor.readable(text.encode()) == text.encode()
+
+
+def test_a_member_without_its_class_is_not_called_from_elsewhere() -> None:
+    files = {
+        "a.hpp": "int size() const { return 1; }\nint all() { return size(); }\n",
+        "b.cpp": '#include "a.hpp"\nint f() { return size() + all(); }\n',
+    }
+    assert calls(files, "a.hpp") == {("all", "a.hpp:size")}
+    assert calls(files, "b.cpp") == {("f", "a.hpp:all")}
+
+
+def test_a_function_is_not_given_more_than_it_takes() -> None:
+    text = (
+        "int hash(int seed) { return other::hash(1, 2, seed); }\n"
+        "int end() { return 1; }\nint f(int box) { return end(box); }\n"
+        "template <class... T> int many(T... all) { return 1; }\nint g() { return many(1, 2, 3); }\n"
+    )
+    assert calls({"a.cpp": text}, "a.cpp") == {("g", "a.cpp:many")}
+
+
+def test_templates_of_one_shape_are_candidates() -> None:
+    text = (
+        "template <class T, enable_if<A> = 0> int put(T n) { return 1; }\n"
+        "template <class T, enable_if<B> = 0> int put(T n) { return 2; }\n"
+        "int f() { return put(1); }\n"
+    )
+    resolver = Resolver()
+    resolver.update({"a.cpp": parse("a.cpp", text.encode())})
+    assert [rule for _, _, rule, _ in resolver.call_sites("a.cpp")] == [Rule.CANDIDATES] * 2
+
+
+def test_an_alias_is_read_in_its_own_namespace() -> None:
+    files = {
+        "a.hpp": "namespace lib {\nclass Out { public: void put() {} };\nusing OutPtr = std::shared_ptr<Out>;\n}\n",
+        "b.cpp": '#include "a.hpp"\nnamespace lib {\nvoid f(OutPtr out) { out->put(); }\n}\n',
+    }
+    assert calls(files, "b.cpp") == {("lib.f", "a.hpp:lib.Out.put")}
