@@ -172,10 +172,9 @@ def freshness_line(facts: node_pb2.NodeFreshness) -> str:
     reasons = "; ".join(map(safe, facts.reasons))
     styled = click.style(name, fg=_FRESHNESS_COLOURS.get(facts.freshness, "white"))
     source = word(node_pb2.FreshnessSource, facts.freshness_source)
-    commit = f"{facts.last_commit_id[:12] or '-'} {_day(facts)}"
-    return f"{styled}  penalty {facts.freshness_penalty:.1f}  {commit}  {source}" + (
-        f"  ({reasons})" if reasons else ""
-    )
+    commit = f"  {facts.last_commit_id[:12]} {_day(facts)}" if facts.last_commit_id else ""
+    told = f"  ({reasons})" if reasons else ""
+    return f"{styled}  penalty {facts.freshness_penalty:.1f}{commit}  {source}{told}"
 
 
 def freshness_lines(facts: node_pb2.NodeFreshness) -> Iterator[str]:

@@ -13,12 +13,14 @@ from scratch_repository import DAY, ScratchRepository
 from ctxsearch.daemon.freshness import FreshnessRules, FreshnessTable, load_freshness
 from ctxsearch.daemon.layout import Layout
 from ctxsearch.daemon.messages import Job, Report
+from ctxsearch.daemon.show import freshness_line
 from ctxsearch.daemon.worker import FollowWorker
 from ctxsearch.graph.catalog import Catalog
 from ctxsearch.graph.freshness import Freshness, Thresholds
 from ctxsearch.graph.git import Git
 from ctxsearch.graph.model import CodeNode, NodeId, NodeKind
 from ctxsearch.indexer.index import RepositoryIndexer
+from ctxsearch.v1 import node_pb2
 
 # Old after a week and two commits: histories of tests are short.
 SHORT = Thresholds(
@@ -369,3 +371,13 @@ def test_followed_facts_are_those_of_a_first_look(world: World, tmp_path: Path, 
             one, other = ((table.fact(id_), table.past(id_), table.reasons(id_)) for table in tables)
             assert one == other, fresh.nodes[id_].qualified_name
     assert world.problems == []
+
+
+def test_a_line_names_the_last_commit_only_where_one_is_known() -> None:
+    freshness, source = node_pb2.FRESHNESS_STALE, node_pb2.FRESHNESS_SOURCE_GIT
+    unknown = node_pb2.NodeFreshness(freshness=freshness, freshness_penalty=0.7, freshness_source=source)
+    assert freshness_line(unknown) == "\x1b[33mstale\x1b[0m  penalty 0.7  git"
+    known = node_pb2.NodeFreshness(last_commit_id="1234567890abcdef", reasons=["touched"])
+    known.MergeFrom(unknown)
+    known.last_commit_time.FromSeconds(DAY)
+    assert freshness_line(known).endswith("penalty 0.7  1234567890ab 1970-01-02  git  (touched)")
