@@ -52,11 +52,12 @@ class PlainRules:
     constructors: tuple[str, ...] = ()
     module_files: bool = False  # a capitalised name may be the file of that name
     index_files: tuple[str, ...] = ()  # file names that stand for their directory
+    overloads: bool = False  # functions of one name are several, told apart by what is not read here
 
 
 RULES = {
-    "swift": PlainRules(class_scope=True, capital_types=True, constructors=("init",)),
-    "scala": PlainRules(class_scope=True, capital_types=True),
+    "swift": PlainRules(class_scope=True, capital_types=True, constructors=("init",), overloads=True),
+    "scala": PlainRules(class_scope=True, capital_types=True, overloads=True),
     "elixir": PlainRules(class_scope=True, capital_types=True, global_functions=False),
     "haskell": PlainRules(capital_types=True, imports_only=True),
     "lua": PlainRules(index_files=("init",)),
@@ -64,7 +65,7 @@ RULES = {
     "dart": PlainRules(class_scope=True, capital_types=True),
     "objc": PlainRules(class_scope=True, capital_types=True),
     "ocaml": PlainRules(capital_types=True, global_functions=False, module_files=True),
-    "solidity": PlainRules(class_scope=True, capital_types=True, constructors=("constructor",)),
+    "solidity": PlainRules(class_scope=True, capital_types=True, constructors=("constructor",), overloads=True),
 }
 DEFAULT = PlainRules()
 
@@ -244,6 +245,18 @@ class PlainEvaluator(Evaluator):
         """A type and its companion object are called as the type."""
         types = [target for target in targets if not self._definition(target).flags & NodeFlag.STATIC]
         return types if len(types) == 1 and len(targets) > 1 else targets
+
+    def undecided(self, targets: list[tuple[str, int]]) -> bool:
+        """Overloads: functions of one type, its extensions included, that share a name."""
+        if not self.rules.overloads:
+            return False
+        owners = [self._owner_name(target) for target in targets]
+        return len(set(owners)) < len(owners)
+
+    def _owner_name(self, target: tuple[str, int]) -> tuple[str, str]:
+        definition = self._definition(target)
+        parent = definition.parent
+        return definition.name, self._definition((target[0], parent)).name if parent >= 0 else ""
 
     def _definition(self, target: tuple[str, int]) -> Definition:
         return self.table(target[0]).facts.definitions[target[1]]

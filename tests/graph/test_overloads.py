@@ -343,3 +343,16 @@ def test_where_arguments_do_not_decide_nothing_is_picked(case: str) -> None:
         assert rule is Rule.CANDIDATES
         found.setdefault(line, set()).add(facts.definitions[target].start_line)
     assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("a.swift", "class A {\n  func put(n: Int) {}\n  func put(t: String) {}\n  func all() { put(n: 1) }\n}\n"),
+        ("a.scala", "class A {\n  def put(n: Int) = 1\n  def put(t: String) = 2\n  def all() = put(1)\n}\n"),
+    ],
+)
+def test_overloads_of_basic_languages_are_candidates(path: str, text: str) -> None:
+    resolver = Resolver()
+    resolver.update({path: parse(path, text.encode())})
+    assert [rule for _, _, rule, _ in resolver.call_sites(path)] == [Rule.CANDIDATES] * 2
