@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ctxsearch.graph.facts import Definition, Expr
 from ctxsearch.graph.model import CALLABLE_KINDS, NodeFlag
-from ctxsearch.graph.resolve.overloads import NO_MATCH, WEAK, fit, is_open, simple
+from ctxsearch.graph.resolve.overloads import EXACT, NO_MATCH, WEAK, fit, is_open, simple
 from ctxsearch.graph.resolve.surface import MODULE_STARS
 from ctxsearch.graph.resolve.tables import CLASS_LIKE, FileTable
 from ctxsearch.graph.resolve.typed import TypedEvaluator
@@ -144,10 +144,10 @@ class FunctionalEvaluator(TypedEvaluator):
         for target in self.widened(wanted):
             score = fit(base, target, self._ancestors)
             if isinstance(base, Ext) and isinstance(target, Ext):
-                if score == WEAK:
-                    score = self._library_fit(base, target)
-                if self._args_differ(base, target):
-                    score = NO_MATCH
+                score = self._library_fit(base, target) if score == WEAK else score
+            same = score == EXACT or isinstance(base, Ext)
+            if same and isinstance(target, Ext | Inst) and isinstance(base, type(target)):
+                score = NO_MATCH if self._args_differ(base.args, target.args) else score
             best = max(best, score)
         return best
 
@@ -157,13 +157,13 @@ class FunctionalEvaluator(TypedEvaluator):
         raised = given.endswith(("Exception", "Error")) and wanted in ("Exception", "Throwable")
         return WEAK if raised or is_open(target) or given in self.subtypes.get(wanted, ()) else NO_MATCH
 
-    def _args_differ(self, base: Ext, target: Ext) -> bool:
+    def _args_differ(self, ours: tuple[Values, ...], theirs: tuple[Values, ...]) -> bool:
         """Whether type arguments are known that cannot be the same: an extension of List<A> is none of List<B>."""
-        return len(base.args) == len(target.args) and any(
+        return len(ours) == len(theirs) and any(
             given
             and wanted
-            and all(fit(mine, other, self._ancestors) == NO_MATCH for mine in given for other in wanted)
-            for given, wanted in zip(base.args, target.args, strict=True)
+            and all(fit(mine, other, self._ancestors) == NO_MATCH for mine in given for other in self.widened(wanted))
+            for given, wanted in zip(ours, theirs, strict=True)
         )
 
     def visible_extensions(self, path: str, name: str) -> list[tuple[str, int]]:

@@ -205,6 +205,21 @@ fun all(n: Int, m: Long, tables: Tables, text: Text) {
 """,
         {5: {4}, 13: {3}, 14: {2}, 15: {5}, 16: {4}, 17: {9}, 18: {11}},
     ),
+    "bounds of an extension's type arguments (Kotlin)": (
+        "a.kt",
+        """
+open class Expr<T>
+class Column<T> : Expr<T>()
+class Id<T>
+fun <T, E : Id<T>> Column<E>.between(from: T) {}
+fun <T> Expr<T>.between(from: T) {}
+fun all(short: Column<Short>, id: Column<Id<Short>>) {
+    short.between(1)
+    id.between(1)
+}
+""",
+        {8: {6}, 9: {5}},
+    ),
     "extensions that are members (Kotlin)": (
         "a.kt",
         """
