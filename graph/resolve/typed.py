@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ctxsearch.graph.facts import Expr, FileFacts, Op, Type
-from ctxsearch.graph.model import CALLABLE_KINDS, NodeKind, Rule
+from ctxsearch.graph.model import CALLABLE_KINDS, NodeFlag, NodeKind, Rule
 from ctxsearch.graph.resolve.overloads import simple
 from ctxsearch.graph.resolve.tables import CLASS_LIKE
 from ctxsearch.graph.resolve.typed_functions import FunctionRules
@@ -296,9 +296,30 @@ class TypedEvaluator(FunctionRules):
                 ]
         if not candidates:
             return None
+        candidates = self._accessible(candidates, path, call) or candidates
         open_ended = self.open_ended(base.path, base.index, name)
         chosen = self.choose_overload(candidates, path, self.table(path).facts.exprs[call], strict=open_ended)
         return tuple(Func(*item) for item in chosen) or None
+
+    def _accessible(self, candidates: list[tuple[str, int]], path: str, call: int) -> list[tuple[str, int]]:
+        """Without what is private to another class."""
+        if len(candidates) == 1 or not any(self.definition(*item).flags & NodeFlag.PRIVATE for item in candidates):
+            return candidates
+        here = self._outermost(path, self.table(path).facts.exprs[call].scope)
+        return [
+            item
+            for item in candidates
+            if not self.definition(*item).flags & NodeFlag.PRIVATE or self._outermost(*item) == here
+        ]
+
+    def _outermost(self, path: str, index: int) -> tuple[str, int]:
+        """The class around all others around a definition, by its first part."""
+        owner, table = -1, self.table(path)
+        inner = table.enclosing_class(index)
+        while inner >= 0:
+            owner, inner = inner, table.class_of[inner]
+        first = self.own_instance(path, owner) if owner >= 0 else None
+        return (first.path, first.index) if first is not None else (path, -1)
 
     def is_inherited(self, owner: Inst, base: Inst | Class, member: tuple[str, int]) -> bool:  # noqa: ARG002
         """Whether a class has what its ancestor defines."""

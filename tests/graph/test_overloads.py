@@ -145,6 +145,19 @@ class P {
 """,
         {13: {7}, 14: {10}, 15: set()},
     ),
+    "what is private to another class (C#)": (
+        "a.cs",
+        """
+class Base {
+    private bool Same(Base other) { return Same(other); }
+    public bool Same(object other) { return true; }
+}
+class Sub : Base {
+    bool All(Sub sub, Base other) { return sub.Same(other); }
+}
+""",
+        {3: {3}, 7: {4}},
+    ),
     "results of arithmetic (Java)": (
         "A.java",
         """
