@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
+import msgspec
+
 from ctxsearch.graph.facts import Definition, Type
 from ctxsearch.graph.model import (
     CONFIDENCE,
@@ -26,7 +28,7 @@ from ctxsearch.graph.model import (
 from ctxsearch.graph.records import FileGraph, NodeRecord
 from ctxsearch.graph.resolve.calls import MAX_CANDIDATES, Calls
 from ctxsearch.graph.resolve.evaluate import Evaluator
-from ctxsearch.graph.resolve.hierarchy import dispatched
+from ctxsearch.graph.resolve.hierarchy import Place, dispatched
 from ctxsearch.graph.resolve.tables import CLASS_LIKE
 from ctxsearch.graph.resolve.values import Class, Ext, Func, Inst, Module, Value, Values
 
@@ -34,6 +36,17 @@ MAX_LINES = 50  # sites kept per edge
 _INHERITED = NodeFlag.TEST | NodeFlag.GENERATED | NodeFlag.VENDORED
 
 _Key = tuple[NodeId, NodeId, EdgeKind]
+
+
+class Begun(msgspec.Struct, frozen=True, array_like=True):
+    """A file's graph as far as its first phase gives it, and what is left for the second."""
+
+    nodes: tuple[NodeRecord, ...]
+    edges: tuple[Edge, ...]
+    unresolved: tuple[Unresolved, ...]
+    externals: tuple[str, ...]  # library symbols that it calls, sorted
+    pending: tuple[int, ...]  # expressions that call what a parameter holds
+    virtual: tuple[tuple[int, str, int, str], ...]  # call expression, its target (with its stable name)
 
 
 class Assembler:
@@ -45,22 +58,38 @@ class Assembler:
         self.table = evaluator.table(path)
         self.module = module_node_id(path)
         self.edges: dict[_Key, tuple[Rule, float, set[int]]] = {}
+        self.unresolved: dict[tuple[NodeId, str], set[int]] = defaultdict(set)
 
-    def assemble(self, found: Calls, flow: Calls) -> FileGraph:
-        """Everything the file contributes, in stable order."""
+    def begun(self, found: Calls) -> Begun:
+        """What the file contributes whatever other files pass to it, in stable order."""
         nodes = tuple(self._nodes())
         self._structure()
         self._calls(found)
-        self._calls(flow)
         self._imports()
         self._hierarchy()
         self._overrides(found)
         self._uses()
-        edges = tuple(
-            Edge(source, target, kind, confidence, rule, tuple(sorted(lines)[:MAX_LINES]))
-            for (source, target, kind), (rule, confidence, lines) in sorted(self.edges.items())
+        self._leave(found.unresolved)
+        stable = {place: self.evaluator.table(place[0]).stable_name(place[1]) for _, place in found.virtual}
+        return Begun(
+            nodes,
+            self._edges(),
+            self._unresolved(),
+            tuple(sorted({name for _, name, _ in found.external})),
+            tuple(found.pending),
+            tuple((site, *place, stable[place]) for site, place in found.virtual),
         )
-        return FileGraph(nodes, edges, self._unresolved([*found.unresolved, *flow.unresolved]))
+
+    def finished(self, begun: Begun, flow: Calls, virtual: Iterable[tuple[int, Place]]) -> FileGraph:
+        """The whole of it, with the calls through parameters and what virtual calls may run."""
+        for edge in begun.edges:
+            self.edges[edge.source, edge.target, edge.kind] = (edge.rule, edge.confidence, set(edge.lines))
+        for call in begun.unresolved:
+            self.unresolved[call.source, call.name].update(call.lines)
+        self._calls(flow)
+        self._dispatches(virtual)
+        self._leave(flow.unresolved)
+        return FileGraph(begun.nodes, self._edges(), self._unresolved())
 
     def outline(self) -> FileGraph:
         """Nodes and containment alone, before anything is resolved."""
@@ -176,13 +205,21 @@ class Assembler:
                 for target in self._named_nodes(self.evaluator.decorator(self.path, decorator)):
                     self._add(self.id_of(index), target, EdgeKind.DECORATES, Rule.LEXICAL, line)
 
+    def _edges(self) -> tuple[Edge, ...]:
+        return tuple(
+            Edge(source, target, kind, confidence, rule, tuple(sorted(lines)[:MAX_LINES]))
+            for (source, target, kind), (rule, confidence, lines) in sorted(self.edges.items())
+        )
+
     def _overrides(self, found: Calls) -> None:
         definitions = self.table.facts.definitions
         for index, twins in found.overrides:
             path, twin = twins[0]
             target = self.evaluator.table(path).id_of(twin)
             self._add(self.id_of(index), target, EdgeKind.OVERRIDES, Rule.SELF, definitions[index].name_line)
-        for site, target_place in found.virtual:
+
+    def _dispatches(self, virtual: Iterable[tuple[int, Place]]) -> None:
+        for site, target_place in virtual:
             expr = self.table.facts.exprs[site]
             for place in dispatched(self.evaluator, self.table, expr, target_place):
                 node = self._target(*place)
@@ -231,13 +268,14 @@ class Assembler:
             return (module_node_id(value.path),)
         return ()
 
-    def _unresolved(self, sites: list[tuple[int, str, int]]) -> tuple[Unresolved, ...]:
-        lines: dict[tuple[NodeId, str], set[int]] = defaultdict(set)
+    def _leave(self, sites: list[tuple[int, str, int]]) -> None:
         for scope, name, line in sites:
-            lines[self.id_of(scope), name].add(line)
+            self.unresolved[self.id_of(scope), name].add(line)
+
+    def _unresolved(self) -> tuple[Unresolved, ...]:
         return tuple(
             Unresolved(source, name, tuple(sorted(found)[:MAX_LINES]))
-            for (source, name), found in sorted(lines.items())
+            for (source, name), found in sorted(self.unresolved.items())
         )
 
 

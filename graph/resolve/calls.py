@@ -5,7 +5,7 @@ Pure: reads facts through an Evaluator, returns records that name definitions by
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ctxsearch.graph.facts import Expr, Op, Param, ParamKind
@@ -67,7 +67,7 @@ def find_calls(evaluator: Evaluator, path: str) -> Calls:
     return found
 
 
-def find_flow_calls(evaluator: Evaluator, path: str, pending: list[int]) -> Calls:
+def find_flow_calls(evaluator: Evaluator, path: str, pending: Iterable[int]) -> Calls:
     """Second phase: the sites that call what a parameter holds, with what callers pass."""
     found = Calls()
     table = evaluator.table(path)

@@ -906,6 +906,10 @@ class Evaluator:
         """The definitions that run for a method: itself, or where it is written out."""
         return [Func(path, index)]
 
+    def may_dispatch(self, path: str, stable_name: str) -> bool:
+        """Whether `dispatch` can find anything for that method of a file."""
+        return bool(self.world.flowed("over", path, stable_name))
+
     def dispatch(self, target: tuple[str, int]) -> list[Func]:
         """The methods that may run in the target's place; none when they are too many (hierarchy.py notes them)."""
         noted = self.world.flowed("over", target[0], self.table(target[0]).stable_name(target[1]))

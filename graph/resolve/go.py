@@ -278,6 +278,9 @@ class GoEvaluator(Evaluator):
         receiver = facts.definitions[index].receiver
         return receiver is not None and receiver.name == owner and facts.package == package
 
+    def may_dispatch(self, path: str, stable_name: str) -> bool:  # noqa: ARG002
+        return True
+
     def dispatch(self, target: tuple[str, int]) -> list[Func]:
         """Methods of the types that have everything that the interface asks for; nothing declares that in Go."""
         path, index = target

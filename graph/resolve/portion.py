@@ -13,11 +13,13 @@ import msgspec
 
 from ctxsearch.graph.facts import decode_facts
 from ctxsearch.graph.records import FileGraph
-from ctxsearch.graph.resolve.calls import Calls
+from ctxsearch.graph.resolve.assemble import Begun
 from ctxsearch.graph.resolve.resolver import Resolver
 from ctxsearch.graph.resolve.world import Entry, Fetch, Key, entry_of
 
 Flows = dict[Key, tuple[str, ...]]
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(Begun)
 
 
 class ResolvedFile(msgspec.Struct, frozen=True):
@@ -35,7 +37,7 @@ class Portion:
         self._share = share
         self._fetch = fetch
         self._resolver = Resolver(fetch=fetch)
-        self._calls: dict[str, Calls] = {}
+        self._begun: dict[str, bytes] = {}
         self._strings: dict[str, str] = {}
 
     def entries(self) -> list[tuple[str, Entry]]:
@@ -55,7 +57,8 @@ class Portion:
     def first_phase(self) -> Iterator[tuple[str, Flows]]:
         """Resolve every file's own sites; what each passes on."""
         for path in self._share:
-            self._calls[path], _ = self._resolver.first_phase(path)
+            begun, _ = self._resolver.first_phase(path)
+            self._begun[path] = _encoder.encode(begun)
             yield path, self._resolver.flows_of(path)
 
     def learn(self, flows: Iterable[tuple[str, Flows]]) -> None:
@@ -70,5 +73,5 @@ class Portion:
     def second_phase(self) -> Iterator[ResolvedFile]:
         """Every file's whole graph."""
         for path in self._share:
-            graph = self._resolver.second_phase(path, self._calls.pop(path))
+            graph = self._resolver.second_phase(path, _decoder.decode(self._begun.pop(path)))
             yield ResolvedFile(path, graph, self._resolver.externals_of(path))

@@ -1,7 +1,8 @@
 """Resolver: keeps every file's edges equal to what a fresh resolution would give, touching only what changed.
 
-Two phases. The first resolves every call site of a file and notes which functions, classes and instances its calls
-pass to parameters. The second resolves the sites that call what a parameter holds. A file is resolved again when it
+Two phases. The first finds everything that does not depend on what other files pass: edges of all kinds, and which
+functions, classes and instances the file's calls pass to parameters. The second resolves the sites that call what a
+parameter holds, and what virtual calls may run; most files have nothing left for it. A file is resolved again when it
 changed or when an answer that it read did (`World`); the second phase again when what callers pass changed.
 """
 
@@ -18,8 +19,8 @@ import numpy as np
 from ctxsearch.graph.facts import FileFacts
 from ctxsearch.graph.model import Edge, Rule
 from ctxsearch.graph.records import FileGraph, NodeRecord
-from ctxsearch.graph.resolve.assemble import Assembler, shared_graph
-from ctxsearch.graph.resolve.calls import Calls, find_calls, find_flow_calls
+from ctxsearch.graph.resolve.assemble import Assembler, Begun, shared_graph
+from ctxsearch.graph.resolve.calls import find_calls, find_flow_calls
 from ctxsearch.graph.resolve.evaluate import Evaluator
 from ctxsearch.graph.resolve.languages import evaluator_for
 from ctxsearch.graph.resolve.reads import NO_READS, ReadIndex, packed
@@ -134,16 +135,16 @@ class Resolver:
         """Bring every file's graph up to date with what was taken."""
         moved = set(taken.moved)
         dirty = sorted(path for path in taken.changed | self._index.readers(taken.keys) if path in self.world)
-        calls: dict[str, Calls] = {}
+        begun: dict[str, Begun] = {}
         for path in dirty:
-            calls[path], flowed = self.first_phase(path)
+            begun[path], flowed = self.first_phase(path)
             moved |= flowed
         again = set(dirty) | self._index.readers({self.world.key_id(key) for key in moved})
         graphs: dict[str, FileGraph] = {}
         for path in sorted(again):
-            if path not in calls:
-                calls[path], _ = self.first_phase(path)
-            graph = self.second_phase(path, calls.pop(path))
+            if path not in begun:
+                begun[path], _ = self.first_phase(path)
+            graph = self.second_phase(path, begun.pop(path))
             if self._differs(path, graph):
                 graphs[path] = graph
         return ResolveDelta(graphs, self._shared(), len(again))
@@ -157,12 +158,13 @@ class Resolver:
 
     # -- one file
 
-    def first_phase(self, path: str) -> tuple[Calls, set[Key]]:
+    def first_phase(self, path: str) -> tuple[Begun, set[Key]]:
         """Resolve a file's own sites; the argument keys whose answer it changed."""
         self.world.reads = set()
         evaluator = self.evaluator(path)
         evaluator.begin(path)
         found = find_calls(evaluator, path)
+        begun = Assembler(evaluator, path).begun(found)
         state = self._states.setdefault(path, _State())
         state.reads = packed(self.world.reads)
         old = state.flows
@@ -171,19 +173,27 @@ class Resolver:
         if moved:
             self.world.unnote(path, moved)
             self.world.note(path, {key: state.flows[key] for key in moved if key in state.flows})
-        return found, moved
+        return begun, moved
 
-    def second_phase(self, path: str, found: Calls) -> FileGraph:
-        """The sites that call parameters, then the file's whole graph."""
+    def second_phase(self, path: str, begun: Begun) -> FileGraph:
+        """The sites that call parameters and may run overrides, then the file's whole graph."""
         self.world.reads = set()
         evaluator = self.evaluator(path)
-        evaluator.begin(path)
-        flow = find_flow_calls(evaluator, path, found.pending)
-        graph = Assembler(evaluator, path).assemble(found, flow)
+        virtual = [
+            (site, (owner, index))
+            for site, owner, index, stable in begun.virtual
+            if evaluator.may_dispatch(owner, stable)
+        ]
+        graph = FileGraph(begun.nodes, begun.edges, begun.unresolved)
+        if begun.pending or virtual:
+            evaluator.begin(path)
+            flow = find_flow_calls(evaluator, path, begun.pending)
+            graph = Assembler(evaluator, path).finished(begun, flow, virtual)
         state = self._states[path]
-        state.reads = np.union1d(state.reads, packed(self.world.reads))
+        if self.world.reads:
+            state.reads = np.union1d(state.reads, packed(self.world.reads))
         self._index.put(path, state.reads)
-        self._call_outside(state, tuple(sorted({name for _, name, _ in (*found.external, *flow.external)})))
+        self._call_outside(state, begun.externals)
         saved = _Saved(
             state.reads.astype("<u8").tobytes(),
             tuple(sorted(state.flows.items())),
