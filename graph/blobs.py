@@ -73,6 +73,7 @@ EDGE = np.dtype(
 # Blobs: one byte of flags, CRC-32 of the content, content.
 
 _COMPRESSED = 1
+_WORTH_COMPRESSING = 100  # bytes; setting up for fewer takes longer than writing them
 _SHIELDED = 2  # strings with lone surrogates (file names that are not UTF-8) are stored as Latin-1 of their bytes
 _T = TypeVar("_T")
 
@@ -84,7 +85,7 @@ class DamagedError(Exception):
 def seal(content: bytes, owner: bytes, *, compress: bool = False, flags: int = 0) -> bytes:
     """Content with its checksum, which covers the owner's name too: a blob under another name is damage."""
     crc = zlib.crc32(content, zlib.crc32(owner))
-    if compress:
+    if compress and len(content) >= _WORTH_COMPRESSING:
         flags |= _COMPRESSED
         content = zlib.compress(content, 1)
     return bytes((flags,)) + crc.to_bytes(4, "little") + content

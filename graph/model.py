@@ -56,20 +56,28 @@ class NodeFlag(enum.IntFlag):
     # enum's own operators make the result anew each time, ten times slower; resolution asks a million times
 
     def __and__(self, other: int) -> NodeFlag:
-        return _flag(int(self) & int(other))
+        return _FLAGS[_and(self, other)]
 
     def __or__(self, other: int) -> NodeFlag:
-        return _flag(int(self) | int(other))
+        return _FLAGS[_or(self, other)]
+
+    @classmethod
+    def _missing_(cls, value: object) -> NodeFlag:
+        """Decoding comes here for every combination of flags, however often it has seen it."""
+        known = _FLAGS.get(value) if isinstance(value, int) else None
+        return cls(super()._missing_(value)) if known is None else known
 
 
-_FLAGS: dict[int, NodeFlag] = {}
+class _Flags(dict[int, NodeFlag]):
+    """Flags by their number, each made once."""
+
+    def __missing__(self, value: int) -> NodeFlag:
+        found = self[value] = NodeFlag(value)
+        return found
 
 
-def _flag(value: int) -> NodeFlag:
-    known = _FLAGS.get(value)
-    if known is None:
-        known = _FLAGS[value] = NodeFlag(value)
-    return known
+_FLAGS = _Flags()
+_and, _or = int.__and__, int.__or__
 
 
 class EdgeKind(enum.IntEnum):

@@ -55,7 +55,7 @@ _RACY_NS = 2_000_000_000
 _UNTRUSTED_MTIME = -1  # stored instead of a modification time that proves nothing
 _MANY_PATHS = 200  # more changed paths than this are cheaper to find by a full listing
 _TRIM_FILES = 500  # parser processes that read as many have grown: new ones after that
-_GRAPH_VERSION = "11"  # raise it when the same facts give another graph: everything is then resolved again
+_GRAPH_VERSION = "12"  # raise it when the same facts give another graph: everything is then resolved again
 _PARALLEL_FILES = 400  # fewer are resolved before other processes have started
 _KEPT_GENERATIONS = 20  # facts of contents that no file has any more are kept as long, for branches that return
 

@@ -22,8 +22,6 @@ from ctxsearch.graph.resolve.portion import Flows, Portion
 from ctxsearch.graph.resolve.world import Entry
 from ctxsearch.indexer.worker import LENGTH_BYTES, frame
 
-# Values here hardly ever form cycles, and walking some millions of them again and again costs a sixth of the time.
-_GC_THRESHOLD = 200_000
 _FLOWS_AT_ONCE = 200  # files
 
 
@@ -115,7 +113,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends this process
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    gc.set_threshold(_GC_THRESHOLD, 50, 50)
+    gc.disable()  # nothing here forms cycles, and walking millions of values in search of them takes its time
     answers = os.dup(1)
     os.dup2(2, 1)  # whatever a library prints must not get between the answers
 

@@ -261,7 +261,7 @@ class Assembler:
         return [node for value in values for node in self._node_of(value)]
 
     def _node_of(self, value: Value) -> Iterable[NodeId]:
-        if isinstance(value, Func | Class | Inst):
+        if isinstance(value, (Func, Class, Inst)):
             found = self._target(value.path, value.index)
             return () if found is None else (found,)
         if isinstance(value, Module):

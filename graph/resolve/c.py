@@ -6,7 +6,8 @@ defines is external (a library's or the compiler's).
 
 from __future__ import annotations
 
-from ctxsearch.graph.facts import MODULE_SCOPE, Definition, Expr, Import, Op, ParamKind, Type
+from ctxsearch.graph import ops
+from ctxsearch.graph.facts import MODULE_SCOPE, Definition, Expr, Import, ParamKind, Type
 from ctxsearch.graph.model import CALLABLE_KINDS, NodeFlag, NodeKind
 from ctxsearch.graph.resolve.c_library import C_LIBRARY
 from ctxsearch.graph.resolve.evaluate import Evaluator
@@ -269,7 +270,7 @@ class CEvaluator(Evaluator):
         """Overloads by the number of arguments; a constructor that only a declaration implies is no call."""
         expr = self.table(path).facts.exprs[index]
         kinds = {self._definition(place).kind for place in targets}
-        if expr.op is Op.NEW and expr.text and not kinds & {NodeKind.CONSTRUCTOR}:
+        if expr.op is ops.NEW and expr.text and not kinds & {NodeKind.CONSTRUCTOR}:
             return []
         targets = [place for place in targets if not self._is_overfull(place, len(expr.args))]
         if len(targets) < 2:
@@ -304,7 +305,7 @@ class CEvaluator(Evaluator):
         for arg, param in zip(expr.args, params, strict=False):
             given = self.value(path, arg)
             item = self.table(path).facts.exprs[arg]
-            if item.op is Op.LITERAL and param.type is not None:
+            if item.op is ops.LITERAL and param.type is not None:
                 score += _LITERAL_TYPES.get(param.type.name.rsplit(".", 1)[-1]) == item.name
             elif len(given) == 1 and isinstance(given[0], Inst):
                 wanted = self.typed(*place, param.type)

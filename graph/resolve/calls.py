@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from ctxsearch.graph.facts import Expr, Op, Param, ParamKind
+from ctxsearch.graph import ops
+from ctxsearch.graph.facts import Expr, Param, ParamKind
 from ctxsearch.graph.model import CALLABLE_KINDS, Rule
 from ctxsearch.graph.resolve.evaluate import Evaluator
 from ctxsearch.graph.resolve.hierarchy import is_virtual_site, override_notes, overrides
@@ -53,9 +54,8 @@ def find_calls(evaluator: Evaluator, path: str) -> Calls:
     """First phase: every call site, without looking through parameters."""
     found = Calls()
     table = evaluator.table(path)
-    for index, expr in enumerate(table.facts.exprs):
-        if expr.op is Op.CALL or expr.op is Op.NEW:
-            find_site(evaluator, table, index, expr, found)
+    for index in table.sites(ops.CALL, ops.NEW):
+        find_site(evaluator, table, index, table.facts.exprs[index], found)
     for scope, target, rule, line in evaluator.implicit_calls(path):
         found.edges.append((scope, target, rule, line))
     for target, position, values in evaluator.implicit_flows(path):
@@ -75,7 +75,7 @@ def find_flow_calls(evaluator: Evaluator, path: str, pending: Iterable[int]) -> 
     try:
         for index in pending:
             expr = table.facts.exprs[index]
-            if expr.op is not Op.CALL and expr.op is not Op.NEW:
+            if expr.op is not ops.CALL and expr.op is not ops.NEW:
                 targets = evaluator.implicit_targets(path, expr)
                 found.edges += [(expr.scope, target, Rule.FLOW, expr.line) for target in targets]
                 continue
@@ -122,16 +122,16 @@ def find_site(evaluator: Evaluator, table: FileTable, index: int, expr: Expr, fo
 
 
 def _without_target(table: FileTable, index: int, expr: Expr, values: Values, found: Calls) -> None:
-    names = [value.name for value in values if isinstance(value, Ext | Package)]
+    names = [value.name for value in values if isinstance(value, (Ext, Package))]
     if names:
         if names[0] and "()" not in names[0]:
             found.external.append((expr.scope, names[0], expr.line))
-    elif not any(isinstance(value, Class | Func | Inst | Module | Coll | Method | Gen) for value in values):
+    elif not any(isinstance(value, (Class, Func, Inst, Module, Coll, Method, Gen)) for value in values):
         found.unresolved.append((expr.scope, written(table, index), expr.line))
 
 
 def _callee(evaluator: Evaluator, path: str, expr: Expr) -> Values:
-    if expr.op is Op.NEW:
+    if expr.op is ops.NEW:
         return evaluator.ask_new(path, expr)
     return evaluator.ask(path, expr.base)
 
@@ -158,7 +158,7 @@ def _depends_on_param(evaluator: Evaluator, table: FileTable, expr: Expr) -> boo
     """Whether the receiver of an unknown callee is (a part of) what some parameter holds."""
     exprs = table.facts.exprs
     base = expr.base
-    while base >= 0 and exprs[base].op in (Op.MEMBER, Op.INDEX, Op.CALL, Op.AWAIT, Op.ELEMENT):
+    while base >= 0 and exprs[base].op in (ops.MEMBER, ops.INDEX, ops.CALL, ops.AWAIT, ops.ELEMENT):
         base = exprs[base].base
         if base >= 0 and any(isinstance(value, Arg) for value in evaluator.ask(table.path, base)):
             return True
@@ -180,10 +180,10 @@ def _flows_via(evaluator: Evaluator, table: FileTable, index: int, values: Value
     rank = 0
     for arg in exprs[index].args if holders else ():
         item = exprs[arg]
-        if item.op is Op.SPREAD:
+        if item.op is ops.SPREAD:
             return
-        slot = f"={item.name}" if item.op is Op.KEYWORD else str(rank)
-        rank += item.op is not Op.KEYWORD
+        slot = f"={item.name}" if item.op is ops.KEYWORD else str(rank)
+        rank += item.op is not ops.KEYWORD
         encoded = [evaluator.encode_value(value) for value in evaluator.ask(table.path, arg)]
         kept = [value for value in encoded if value is not None]
         for holder in holders if kept else ():
@@ -212,7 +212,7 @@ def _hand_over(evaluator: Evaluator, target: tuple[str, int], position: int, val
         found.flows.setdefault(("args", target[0], stable, str(position)), []).extend(kept)
         holder = evaluator.encode_value(Arg(*target, position))
         for value in values:
-            if holder is not None and isinstance(value, Func | Class | Arg):
+            if holder is not None and isinstance(value, (Func, Class, Arg)):
                 held = evaluator.table(value.path).stable_name(value.index)
                 place = (str(value.position),) if isinstance(value, Arg) else ()
                 found.flows.setdefault(("held", value.path, held, *place), []).append(holder)
@@ -228,11 +228,11 @@ def _arguments(
     rank = 0
     for arg in exprs[index].args:
         item = exprs[arg]
-        if item.op is Op.KEYWORD:
+        if item.op is ops.KEYWORD:
             position = _keyword_position(params, item.name)
             if position >= 0:
                 yield position, item.base
-        elif item.op is Op.SPREAD:
+        elif item.op is ops.SPREAD:
             return
         else:
             if rank < len(places):
@@ -256,7 +256,7 @@ def written(table: FileTable, index: int) -> str:
     """A callee as a reader would write it, shortened."""
     exprs = table.facts.exprs
     expr = exprs[index]
-    if expr.op is Op.NEW and expr.type is not None:
+    if expr.op is ops.NEW and expr.type is not None:
         return f"new {expr.type.name}"[:MAX_NAME]
     return _written(exprs, expr.base, 0)[:MAX_NAME]
 
@@ -265,12 +265,12 @@ def _written(exprs: tuple[Expr, ...], index: int, depth: int) -> str:
     if index < 0 or depth > 12:
         return "…"
     expr = exprs[index]
-    if expr.op is Op.NAME:
+    if expr.op is ops.NAME:
         return expr.name
-    if expr.op is Op.MEMBER:
+    if expr.op is ops.MEMBER:
         return f"{_written(exprs, expr.base, depth + 1)}.{expr.name}"
-    if expr.op is Op.CALL:
+    if expr.op is ops.CALL:
         return f"{_written(exprs, expr.base, depth + 1)}()"
-    if expr.op is Op.INDEX:
+    if expr.op is ops.INDEX:
         return f"{_written(exprs, expr.base, depth + 1)}[]"
-    return {Op.THIS: "this", Op.SUPER: "super"}.get(expr.op, "…")
+    return {ops.THIS: "this", ops.SUPER: "super"}.get(expr.op, "…")

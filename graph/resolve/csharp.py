@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ctxsearch.graph.facts import Definition, Expr, Import, Op, ParamKind, Type
+from ctxsearch.graph import ops
+from ctxsearch.graph.facts import Definition, Expr, Import, ParamKind, Type
 from ctxsearch.graph.model import NodeKind
 from ctxsearch.graph.resolve.dotnet import DOTNET, DOTNET_SUBTYPES
 from ctxsearch.graph.resolve.functional import FunctionalEvaluator
@@ -203,7 +204,7 @@ class CSharpEvaluator(FunctionalEvaluator):
         """Type arguments that are not written must follow from the arguments: the result's type says nothing."""
         if not super().accepts(definition, path, call):
             return False
-        if not definition.type_params or call.op is not Op.CALL or (call.type is not None and call.type.args):
+        if not definition.type_params or call.op is not ops.CALL or (call.type is not None and call.type.args):
             return True
         taken = {name for param in definition.params for name in _names(param.type)}
         return all(param.name in taken for param in definition.type_params)
@@ -238,7 +239,7 @@ class CSharpEvaluator(FunctionalEvaluator):
     def method_call(self, base: Value, name: str, path: str, call: int) -> Values:
         if isinstance(base, Package):
             return (Ext(f"{base.name.partition(RELATIVE)[2]}.{name}"),)
-        if isinstance(base, Inst | Class) and self.called_member(base, name, path, call) is None:
+        if isinstance(base, (Inst, Class)) and self.called_member(base, name, path, call) is None:
             held = self.called_variable(self.field(base, name), path, call)
             if held is not None:
                 return held
@@ -358,7 +359,7 @@ class CSharpEvaluator(FunctionalEvaluator):
         return super().element(base)
 
     def reference(self, path: str, expr: int) -> Values:
-        if self.table(path).facts.exprs[expr].op is Op.MEMBER and expr in self.sites(path).calls:
+        if self.table(path).facts.exprs[expr].op is ops.MEMBER and expr in self.sites(path).calls:
             return UNKNOWN
         return super().reference(path, expr)
 

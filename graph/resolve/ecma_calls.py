@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ctxsearch.graph.facts import Definition, Expr, Op, Type
+from ctxsearch.graph import ops
+from ctxsearch.graph.facts import Definition, Expr, Type
 from ctxsearch.graph.model import NodeFlag
 from ctxsearch.graph.resolve.ecma_library import ELEMENT_RESULTS, GENERATOR, INSTANCE, PROMISE_METHODS, SAME_RESULTS
 from ctxsearch.graph.resolve.ecma_objects import Objects
@@ -28,11 +29,11 @@ class CallResults(Objects):
 
     def eval_call(self, path: str, index: int, expr: Expr) -> Values:
         callee = self.table(path).facts.exprs[expr.base]
-        if callee.op is Op.NAME and callee.name in ("require", "import"):
+        if callee.op is ops.NAME and callee.name in ("require", "import"):
             loaded = self._loaded(path, expr, callee)
             if loaded is not None:
                 return loaded
-        if callee.op is Op.MEMBER:
+        if callee.op is ops.MEMBER:
             found = self._method_result(path, index, expr, callee)
             if found is not None:
                 return found
@@ -41,7 +42,7 @@ class CallResults(Objects):
     def _loaded(self, path: str, expr: Expr, callee: Expr) -> Values | None:
         """require("x") and import("x"); None when `require` is something else here."""
         argument = self.table(path).facts.exprs[expr.args[0]] if expr.args else None
-        if argument is None or argument.op is not Op.LITERAL or not argument.text:
+        if argument is None or argument.op is not ops.LITERAL or not argument.text:
             return None
         if callee.name == "import":
             return self.module(path, argument.text)
@@ -79,7 +80,7 @@ class CallResults(Objects):
                 return self._object_values(self.value(path, expr.args[0]))
         if isinstance(receiver, Ext) and receiver.name == "Promise" and name in ("resolve", "all") and expr.args:
             return self.value(path, expr.args[0])
-        if name in PROMISE_METHODS and isinstance(receiver, Inst | Box | Class | Func | Module):
+        if name in PROMISE_METHODS and isinstance(receiver, (Inst, Box, Class, Func, Module)):
             return self._chained(path, expr, receiver, name)
         if not self._is_collection(receiver):
             return None
@@ -90,7 +91,7 @@ class CallResults(Objects):
 
     def _is_collection(self, value: Value) -> bool:
         if isinstance(value, Box):
-            return self.table(value.path).facts.exprs[value.expr].op is Op.SEQUENCE
+            return self.table(value.path).facts.exprs[value.expr].op is ops.SEQUENCE
         if isinstance(value, Shape):
             return value.type.name in (LIST, "()", MAP, GENERATOR)
         return isinstance(value, Coll)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ctxsearch.graph.facts import Expr, Op, ParamKind
+from ctxsearch.graph import ops
+from ctxsearch.graph.facts import Expr, ParamKind
 from ctxsearch.graph.model import NodeKind
 from ctxsearch.graph.resolve.ecma_calls import CallResults
 from ctxsearch.graph.resolve.ecma_library import FIRST_IS_ELEMENT, SECOND_IS_ELEMENT
@@ -71,12 +72,12 @@ class Context(CallResults):
     def _callback_param(self, path: str, call: int, position: int, place: int) -> Values | None:
         """What a built-in passes to its callback; None when the callee is not a built-in."""
         exprs = self.table(path).facts.exprs
-        callee = exprs[exprs[call].base] if exprs[call].op is Op.CALL else None
-        if callee is None or callee.op is not Op.MEMBER or position != 0:
+        callee = exprs[exprs[call].base] if exprs[call].op is ops.CALL else None
+        if callee is None or callee.op is not ops.MEMBER or position != 0:
             return None
         receivers = self.value(path, callee.base)
         if callee.name == "then" and place == 0:
-            awaited = tuple(value for value in receivers if isinstance(value, Inst | Box | Module | Shape))
+            awaited = tuple(value for value in receivers if isinstance(value, (Inst, Box, Module, Shape)))
             return awaited or None
         lists = tuple(value for value in receivers if self._is_collection(value))
         if not lists:
@@ -123,7 +124,7 @@ class Context(CallResults):
 
     def _expected_member(self, path: str, target: Expr) -> Values:
         """The declared type of a field that is assigned to."""
-        if target.op is not Op.MEMBER or target.base < 0:
+        if target.op is not ops.MEMBER or target.base < 0:
             return UNKNOWN
         found: list[Value] = []
         for owner in self.value(path, target.base):
@@ -144,7 +145,7 @@ class Context(CallResults):
 
     def _expected_argument(self, path: str, call: int, position: int) -> Values:
         site = self.table(path).facts.exprs[call]
-        callees = self.new_classes(path, site) if site.op is Op.NEW else self.value(path, site.base)
+        callees = self.new_classes(path, site) if site.op is ops.NEW else self.value(path, site.base)
         found: list[Value] = []
         for callee in callees:
             functions = self.constructors(callee) if isinstance(callee, Class) else (callee,)

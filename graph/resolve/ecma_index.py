@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import NamedTuple
 
-from ctxsearch.graph.facts import MODULE_SCOPE, Definition, Expr, Op
+from ctxsearch.graph import ops
+from ctxsearch.graph.facts import MODULE_SCOPE, Definition, Expr
 from ctxsearch.graph.model import CALLABLE_KINDS, NodeFlag, NodeKind
 from ctxsearch.graph.resolve.tables import CLASS_LIKE, FileTable, Names
 
 ANY_MEMBER = "*"  # a member written under a key that is not constant, or copied from another object
 VALUE_KINDS = CALLABLE_KINDS | {NodeKind.CLASS, NodeKind.VARIABLE, NodeKind.PACKAGE}
-_HELD = frozenset({Op.FUNCTION, Op.MAPPING, Op.SEQUENCE, Op.CHOICE})
+_HELD = frozenset({ops.FUNCTION, ops.MAPPING, ops.SEQUENCE, ops.CHOICE})
 _OBJECT_WRITERS = frozenset({"assign", "defineProperty", "defineProperties"})
 
 
@@ -57,19 +58,19 @@ class EcmaIndex:
         exprs = self.table.facts.exprs
         for index, expr in enumerate(exprs):
             op = expr.op
-            if op is Op.FUNCTION or op is Op.CLASS:
+            if op is ops.FUNCTION or op is ops.CLASS:
                 self.expressions.add(expr.base)
                 self.function_expr.setdefault(expr.base, index)
-            elif op is Op.CALL or op is Op.NEW:
+            elif op is ops.CALL or op is ops.NEW:
                 for place, arg in enumerate(expr.args):
                     self._hold(arg, Holder("arg", index, place))
-                if op is Op.CALL and exprs[expr.base].op is Op.MEMBER:
+                if op is ops.CALL and exprs[expr.base].op is ops.MEMBER:
                     self._scan_call(index, expr, exprs[expr.base])
-            elif op is Op.MAPPING:
+            elif op is ops.MAPPING:
                 self._scan_object(index, expr)
-            elif op is Op.SEQUENCE or op is Op.CHOICE:
+            elif op is ops.SEQUENCE or op is ops.CHOICE:
                 for place, arg in enumerate(expr.args):
-                    self._hold(arg, Holder("item" if op is Op.SEQUENCE else "same", index, place))
+                    self._hold(arg, Holder("item" if op is ops.SEQUENCE else "same", index, place))
 
     def _hold(self, expr: int, holder: Holder) -> None:
         if expr >= 0 and self.table.facts.exprs[expr].op in _HELD:
@@ -79,15 +80,15 @@ class EcmaIndex:
         exprs = self.table.facts.exprs
         for arg in expr.args:
             entry = exprs[arg]
-            if entry.op is Op.KEYWORD and entry.base >= 0:
+            if entry.op is ops.KEYWORD and entry.base >= 0:
                 self._hold(entry.base, Holder("entry", index, 0, entry.name))
-                if exprs[entry.base].op is Op.FUNCTION:
+                if exprs[entry.base].op is ops.FUNCTION:
                     self.object_of[exprs[entry.base].base] = index
 
     def _scan_call(self, index: int, expr: Expr, callee: Expr) -> None:
         exprs = self.table.facts.exprs
         owner = exprs[callee.base]
-        if owner.op is not Op.NAME:
+        if owner.op is not ops.NAME:
             return
         if owner.name == "Reflect" and callee.name in {"apply", "construct"} and expr.args:
             self.reflections.append(index)
@@ -107,28 +108,28 @@ class EcmaIndex:
         found = []
         if how == "assign":
             for source in args[1:]:
-                if exprs[source].op is Op.MAPPING:
+                if exprs[source].op is ops.MAPPING:
                     entries = [exprs[arg] for arg in exprs[source].args]
-                    found += [(entry.name, entry.base, False, False) for entry in entries if entry.op is Op.KEYWORD]
+                    found += [(entry.name, entry.base, False, False) for entry in entries if entry.op is ops.KEYWORD]
                 else:
                     found.append((ANY_MEMBER, source, True, False))
         elif how == "defineProperty" and len(args) > 2 and exprs[args[1]].text:
             found += self._described(exprs[args[1]].text, args[2])
-        elif how == "defineProperties" and exprs[args[1]].op is Op.MAPPING:
+        elif how == "defineProperties" and exprs[args[1]].op is ops.MAPPING:
             for arg in exprs[args[1]].args:
-                if exprs[arg].op is Op.KEYWORD:
+                if exprs[arg].op is ops.KEYWORD:
                     found += self._described(exprs[arg].name, exprs[arg].base)
         return found
 
     def _described(self, name: str, descriptor: int) -> list[tuple[str, int, bool, bool]]:
         exprs = self.table.facts.exprs
-        if descriptor < 0 or exprs[descriptor].op is not Op.MAPPING:
+        if descriptor < 0 or exprs[descriptor].op is not ops.MAPPING:
             return []
         entries = [exprs[arg] for arg in exprs[descriptor].args]
         return [
             (name, entry.base, False, entry.name == "get")
             for entry in entries
-            if entry.op is Op.KEYWORD and entry.name in {"value", "get"}
+            if entry.op is ops.KEYWORD and entry.name in {"value", "get"}
         ]
 
     def _scan_assigns(self) -> None:
@@ -136,12 +137,12 @@ class EcmaIndex:
         for index, assign in enumerate(facts.assigns):
             self._hold(assign.value, Holder("assign", index))
             target = facts.exprs[assign.target]
-            if target.op is Op.NAME:
+            if target.op is ops.NAME:
                 value = facts.exprs[assign.value] if assign.value >= 0 and assign.until >= 0 else None
-                if value is not None and value.op in (Op.FUNCTION, Op.CLASS):
+                if value is not None and value.op in (ops.FUNCTION, ops.CLASS):
                     self.blocks[value.base] = (target.at, assign.until)
                 continue
-            if target.op is Op.MEMBER and facts.exprs[target.base].op is Op.THIS:
+            if target.op is ops.MEMBER and facts.exprs[target.base].op is ops.THIS:
                 self.this_fields[facts.exprs[target.base].scope].setdefault(target.name, []).append(index)
             path = self.member_path(assign.target)
             if path is not None and path[1]:
@@ -162,11 +163,11 @@ class EcmaIndex:
         names: list[str] = []
         while expr >= 0:
             item = exprs[expr]
-            if item.op is Op.NAME:
+            if item.op is ops.NAME:
                 return item.name, tuple(reversed(names))
-            if item.op is Op.MEMBER:
+            if item.op is ops.MEMBER:
                 names.append(item.name)
-            elif item.op is Op.INDEX:
+            elif item.op is ops.INDEX:
                 names.append(self._key(item.args[0]) if item.args else ANY_MEMBER)
             else:
                 return None
@@ -176,9 +177,9 @@ class EcmaIndex:
     def _key(self, expr: int) -> str:
         exprs = self.table.facts.exprs
         item = exprs[expr]
-        if item.op is Op.LITERAL and item.text:
+        if item.op is ops.LITERAL and item.text:
             return item.text
-        if item.op is Op.MEMBER and exprs[item.base].op is Op.NAME and exprs[item.base].name == "Symbol":
+        if item.op is ops.MEMBER and exprs[item.base].op is ops.NAME and exprs[item.base].name == "Symbol":
             return f"[Symbol.{item.name}]"
         return ANY_MEMBER
 

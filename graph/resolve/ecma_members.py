@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ctxsearch.graph.facts import MODULE_SCOPE, Definition, Expr, Op
+from ctxsearch.graph import ops
+from ctxsearch.graph.facts import MODULE_SCOPE, Definition, Expr
 from ctxsearch.graph.model import CALLABLE_KINDS, NodeFlag, NodeKind
 from ctxsearch.graph.resolve.ecma_index import ANY_MEMBER, VALUE_KINDS, Write, implementations
 from ctxsearch.graph.resolve.ecma_library import OBJECT_METHODS, PROMISE_METHODS
@@ -31,7 +32,7 @@ class Members(Names):
 
     def eval_member(self, path: str, index: int, expr: Expr) -> Values:
         base = self.table(path).facts.exprs[expr.base] if expr.base >= 0 else expr
-        if base.op is Op.SUPER:
+        if base.op is ops.SUPER:
             return self.members(self._super_side(path, base), expr.name)
         written, only = self._written(path, index, expr)
         if only:
@@ -112,9 +113,9 @@ class Members(Names):
             if expr < 0:
                 return -1
             item = facts.exprs[expr]
-            if item.op is Op.NEW:
+            if item.op is ops.NEW:
                 return expr
-            if item.op is not Op.NAME:
+            if item.op is not ops.NAME:
                 return -1
             scope = self.js(path).binding_scope(item.scope, item.name)
             assigns = table.binds[scope].get(item.name, ()) if scope in table.binds else ()
@@ -127,9 +128,9 @@ class Members(Names):
         """The text of a constant key: a literal, or a name that is bound once to one."""
         facts = self.table(path).facts
         item = facts.exprs[expr]
-        if item.op is Op.LITERAL:
+        if item.op is ops.LITERAL:
             return item.text or None
-        if item.op is not Op.NAME or steps == 0:
+        if item.op is not ops.NAME or steps == 0:
             return None
         scope = self.js(path).binding_scope(item.scope, item.name)
         return self._constant_of(path, scope, item.name, steps - 1)

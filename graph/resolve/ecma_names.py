@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ctxsearch.graph.facts import MODULE_SCOPE, Assign, Expr, Op, ParamKind
+from ctxsearch.graph import ops
+from ctxsearch.graph.facts import MODULE_SCOPE, Assign, Expr, ParamKind
 from ctxsearch.graph.model import NodeFlag, NodeKind
 from ctxsearch.graph.resolve.ecma_index import EcmaIndex, implementations
 from ctxsearch.graph.resolve.ecma_library import GLOBALS
@@ -116,7 +117,9 @@ class Names(TypeReader):
         """`const f = memo(() => ...)`: what a library wraps is taken for the function that it wraps."""
         exprs = self.table(path).facts.exprs
         call, name = exprs[assign.value], exprs[assign.target].name
-        literals = [exprs[arg].base for arg in call.args if exprs[arg].op is Op.FUNCTION] if call.op is Op.CALL else []
+        literals = (
+            [exprs[arg].base for arg in call.args if exprs[arg].op is ops.FUNCTION] if call.op is ops.CALL else []
+        )
         definitions = self.table(path).facts.definitions
         return tuple(Func(path, index) for index in literals if definitions[index].name == name)
 
@@ -124,10 +127,10 @@ class Names(TypeReader):
         """A declared type, except that a function type says less than the function that the variable holds."""
         if typed and not all(self._is_function_type(item) for item in typed):
             return typed
-        if typed and self.table(path).facts.exprs[value].op is Op.CALL:
+        if typed and self.table(path).facts.exprs[value].op is ops.CALL:
             return typed  # what a call gives back is known by its type
         held = self.value(path, value)
-        functions = tuple(item for item in held if isinstance(item, Func | Class))
+        functions = tuple(item for item in held if isinstance(item, (Func, Class)))
         return functions or typed or held
 
     def _is_function_type(self, value: Value) -> bool:
@@ -190,7 +193,7 @@ class Names(TypeReader):
         if holder is not None and holder.kind == "assign":
             facts = self.table(path).facts
             target = facts.exprs[facts.assigns[holder.owner].target]
-            if target.op is Op.MEMBER and target.name == "prototype":
+            if target.op is ops.MEMBER and target.name == "prototype":
                 return self._each(self.value(path, target.base), self.instance_of)
         return (Box(path, mapping),)
 
@@ -201,7 +204,7 @@ class Names(TypeReader):
             return UNKNOWN
         facts = self.table(path).facts
         target = facts.exprs[facts.assigns[holder.owner].target]
-        return self.value(path, target.base) if target.op in (Op.MEMBER, Op.INDEX) else UNKNOWN
+        return self.value(path, target.base) if target.op in (ops.MEMBER, ops.INDEX) else UNKNOWN
 
     def eval_super(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
         """`super` as the callee of `super(...)`: the parent whose constructor runs."""
@@ -223,7 +226,7 @@ class Names(TypeReader):
     def _is_class(self, value: Value) -> bool:
         if isinstance(value, Class):
             return self.table(value.path).facts.definitions[value.index].kind is not NodeKind.INTERFACE
-        return isinstance(value, Ext | Func)
+        return isinstance(value, (Ext, Func))
 
     # -- classes
 
@@ -249,7 +252,7 @@ class Names(TypeReader):
     def _as_base(self, value: Value) -> Values:
         if isinstance(value, Func):
             return (Class(value.path, value.index),)
-        return (value,) if isinstance(value, Class | Ext) else UNKNOWN
+        return (value,) if isinstance(value, (Class, Ext)) else UNKNOWN
 
     def _prototype_bases(self, path: str, index: int) -> Values:
         """`C.prototype = Object.create(B.prototype)` and `C.prototype = new B()`."""

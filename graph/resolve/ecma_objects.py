@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ctxsearch.graph.facts import Expr, Op, Type
+from ctxsearch.graph import ops
+from ctxsearch.graph.facts import Expr, Type
 from ctxsearch.graph.model import NodeFlag
 from ctxsearch.graph.resolve.ecma_library import GENERATOR, ITERATOR, MAP_METHODS, OBJECT_METHODS
 from ctxsearch.graph.resolve.ecma_members import MAX_CONSTANT_STEPS, Members
@@ -52,13 +53,13 @@ class Objects(Members):
     def _box_member(self, box: Box, name: str) -> Values:
         facts = self.table(box.path).facts
         expr = facts.exprs[box.expr]
-        if expr.op is Op.SEQUENCE:
+        if expr.op is ops.SEQUENCE:
             return EXTERNAL
         found = self._entries(box, name)
         written = self._put_into(box, name)
         if found is not None or written:
             return (*written, *(found or ()))
-        spread = [facts.exprs[arg].base for arg in expr.args if facts.exprs[arg].op is Op.SPREAD]
+        spread = [facts.exprs[arg].base for arg in expr.args if facts.exprs[arg].op is ops.SPREAD]
         copied = tuple(value for base in spread for value in self.members(self.value(box.path, base), name))
         unknown_keys = self.box_items(box, None) if any(self._unnamed(box.path, arg) for arg in expr.args) else ()
         return copied or unknown_keys or (EXTERNAL if name in OBJECT_METHODS else UNKNOWN)
@@ -71,7 +72,7 @@ class Objects(Members):
             return UNKNOWN
         facts = self.table(box.path).facts
         target = facts.exprs[facts.assigns[holder.owner].target]
-        if target.op is not Op.NAME or target.name not in js.writes:
+        if target.op is not ops.NAME or target.name not in js.writes:
             return UNKNOWN
         self.world.record("name", box.path, target.name)
         scope = js.binding_scope(target.scope, target.name)
@@ -84,14 +85,14 @@ class Objects(Members):
 
     def _unnamed(self, path: str, arg: int) -> bool:
         entry = self.table(path).facts.exprs[arg]
-        return entry.op is Op.KEYWORD and not entry.name
+        return entry.op is ops.KEYWORD and not entry.name
 
     def _entries(self, box: Box, name: str) -> Values | None:
         """The last entry of an object literal under a name; None when it has none."""
         facts = self.table(box.path).facts
         for arg in reversed(facts.exprs[box.expr].args):
             entry = facts.exprs[arg]
-            if entry.op is not Op.KEYWORD:
+            if entry.op is not ops.KEYWORD:
                 continue
             key = entry.name
             if not key and entry.args:
@@ -103,7 +104,7 @@ class Objects(Members):
     def _entry_value(self, path: str, entry: Expr) -> Values:
         """An object's entry when it is read: a getter gives what it returns."""
         value = self.table(path).facts.exprs[entry.base] if entry.base >= 0 else None
-        if value is not None and value.op is Op.FUNCTION:
+        if value is not None and value.op is ops.FUNCTION:
             definition = self.definition(path, value.base)
             if definition.flags & NodeFlag.PROPERTY:
                 return self.returned(path, value.base)
@@ -121,9 +122,9 @@ class Objects(Members):
     def _box_item(self, box: Box, key: str | None) -> Values:
         facts = self.table(box.path).facts
         expr = facts.exprs[box.expr]
-        if expr.op is Op.MAPPING:
+        if expr.op is ops.MAPPING:
             return self.box_items(box, None) if key is None else self.box_member(box, key)
-        if key is None or any(facts.exprs[arg].op is Op.SPREAD for arg in expr.args):
+        if key is None or any(facts.exprs[arg].op is ops.SPREAD for arg in expr.args):
             return self.element(box)
         place = int(key)
         return self.value(box.path, expr.args[place]) if place < len(expr.args) else UNKNOWN
@@ -132,7 +133,7 @@ class Objects(Members):
         """Some of a list's elements: which of them is not followed."""
         if isinstance(base, Box):
             return (Coll("list", (self.element(base),)),)
-        return (base,) if isinstance(base, Shape | Coll) else EXTERNAL if isinstance(base, Ext) else UNKNOWN
+        return (base,) if isinstance(base, (Shape, Coll)) else EXTERNAL if isinstance(base, Ext) else UNKNOWN
 
     def element(self, base: Value) -> Values:
         if isinstance(base, Shape):
@@ -148,13 +149,13 @@ class Objects(Members):
     def _box_elements(self, box: Box) -> Values:
         facts = self.table(box.path).facts
         expr = facts.exprs[box.expr]
-        if expr.op is Op.MAPPING:
+        if expr.op is ops.MAPPING:
             return EXTERNAL
         found: list[Value] = []
         for arg in expr.args:
             item = facts.exprs[arg]
-            values = self.value(box.path, item.base if item.op is Op.SPREAD else arg)
-            found += self._each(values, self.element) if item.op is Op.SPREAD else values
+            values = self.value(box.path, item.base if item.op is ops.SPREAD else arg)
+            found += self._each(values, self.element) if item.op is ops.SPREAD else values
         return tuple(found)
 
     def _iterated(self, base: Inst) -> Values:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ctxsearch.graph.facts import MODULE_SCOPE, Op
+from ctxsearch.graph import ops
+from ctxsearch.graph.facts import MODULE_SCOPE
 from ctxsearch.graph.model import NodeKind
 from ctxsearch.graph.resolve.ecma_context import Context
 from ctxsearch.graph.resolve.ecma_index import VALUE_KINDS, implementations
@@ -27,7 +28,7 @@ class Symbols(Context):
         item = self.table(path).facts.exprs[expr]
         if item.text == TYPE:
             found = self._type_reference(path, expr)
-        elif item.op is Op.MEMBER:
+        elif item.op is ops.MEMBER:
             found = self._each(self.ask(path, item.base), lambda owner: self.defined(owner, item.name))
         elif self.js(path).binding_scope(item.scope, item.name) == MODULE_SCOPE:
             found = self._symbol(path, item.name)
@@ -37,7 +38,7 @@ class Symbols(Context):
 
     def _type_reference(self, path: str, expr: int) -> Values:
         item = self.table(path).facts.exprs[expr]
-        if item.op is Op.NAME:
+        if item.op is ops.NAME:
             return tuple(value for value in self.type_name(path, item.scope, item.name) if isinstance(value, Class))
         owners = self._type_owners(path, item.base)
         return self._each(owners, lambda owner: self.type_member(owner, item.name))
@@ -45,12 +46,12 @@ class Symbols(Context):
     def _type_owners(self, path: str, expr: int) -> Values:
         """What stands before the dot of a type's name: a module or a namespace."""
         item = self.table(path).facts.exprs[expr]
-        if item.op is Op.NAME:
+        if item.op is ops.NAME:
             return self.type_name(path, item.scope, item.name)
         return self._each(self._type_owners(path, item.base), lambda owner: self.type_member(owner, item.name))
 
     def _is_visible(self, path: str, value: Value, at: int) -> bool:
-        if not isinstance(value, Class | Func) or value.path != path:
+        if not isinstance(value, (Class, Func)) or value.path != path:
             return True
         start, end = self.js(path).blocks.get(value.index, (0, at + 1))
         return start <= at < end
@@ -59,7 +60,7 @@ class Symbols(Context):
         if isinstance(owner, Module):
             self.world.record("name", owner.path, name)
             return self._guarded(owner.path, ("sym", owner.path, name), lambda: self._exported_symbol(owner.path, name))
-        if isinstance(owner, Class | Inst):
+        if isinstance(owner, (Class, Inst)):
             self.touch(owner.path, owner.index)
             table = self.table(owner.path)
             found = self._members_named(table, owner.index, name, None)
@@ -96,7 +97,7 @@ class Symbols(Context):
                 found += self._symbol(path, export.local) or self._types_in(path, MODULE_SCOPE, export.local)
             else:
                 held = self.value(path, export.value)
-                found += [Class(v.path, v.index) for v in held if isinstance(v, Func | Class)]
+                found += [Class(v.path, v.index) for v in held if isinstance(v, (Func, Class))]
         if not found:
             for index in table.exports.get("*", ()):
                 modules = self.module(path, table.facts.exports[index].module)

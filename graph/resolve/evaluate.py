@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+from ctxsearch.graph import ops
 from ctxsearch.graph.facts import MODULE_SCOPE, Assign, Definition, Expr, Import, Op, Param, ParamKind, Type
 from ctxsearch.graph.model import CALLABLE_KINDS, EdgeKind, NodeFlag, NodeKind, Rule
 from ctxsearch.graph.resolve.surface import MODULE_STARS
@@ -69,9 +70,12 @@ class Evaluator:
         self._tables = world.tables
         self.home = ""
         self._home_table: FileTable | None = None
+        self._home_exprs: tuple[Expr, ...] = ()
         self.follow_args = False  # expand Arg values by what callers pass (second phase)
         self._memo: _Memo = {}  # foreign evaluations, valid until any file changes
         self._home_memo: _Memo = {}
+        self._settled: dict[_Key, Values] = {}  # of the home file, see `_once`
+        self._cyclic = False  # the evaluation under way met a cycle
         self._local: _Local = {}  # results that depend on an evaluation still under way; gone when it ends
         self._local_order: list[tuple[bool, _Key]] = []
         self._running: dict[_Key, int] = {}
@@ -79,6 +83,8 @@ class Evaluator:
         self._steps = 0
         self._abroad = 0  # nested evaluations in other files
         self._operators: list[_Operator] = [self._operator(op) for op in sorted(Op)]
+        # operators that give one value at once, without evaluating anything: remembering it costs more
+        self._plain = frozenset(op for op in Op if getattr(self._operators[op], "__func__", None) in _PLAIN)
 
     # -- life
 
@@ -86,7 +92,9 @@ class Evaluator:
         """Start resolving `path`: fresh home memo."""
         self.home = path
         self._home_memo = {}
+        self._settled = {}
         self._home_table = self.world.table(path)
+        self._home_exprs = self._home_table.facts.exprs
         if len(self._memo) > MAX_REMEMBERED:
             self._memo.clear()
 
@@ -94,6 +102,7 @@ class Evaluator:
         """Facts changed: nothing remembered is valid."""
         self._memo.clear()
         self._home_memo = {}
+        self._settled = {}
         self.home, self._home_table = "", None
 
     def ask(self, path: str, expr: int) -> Values:
@@ -118,13 +127,20 @@ class Evaluator:
     def value(self, path: str, expr: int) -> Values:
         if expr < 0:
             return UNKNOWN
+        if path == self.home and not self._abroad:
+            item = self._home_exprs[expr]
+            if item.op is ops.NAME:
+                fixed = ("name", item.scope, item.name)
+                found = self._settled.get((*fixed, "flow") if self.follow_args else fixed)
+                if found is not None:
+                    return found
+            elif item.op in self._plain:
+                return self._operators[item.op](path, expr, item)
         key = ("e", path, expr, "flow") if self.follow_args else ("e", path, expr)
         known = (self._memo if self._abroad or path != self.home else self._home_memo).get(key)
         if known is None or (known[2] and not known[2].isdisjoint(self._running)):
             return self._find(path, key, lambda: self._expression(path, expr), MAX_WIDTH)
-        if known[1]:
-            self.world.reads |= known[1]
-        return known[0]
+        return self._recalled(known)
 
     def _guarded(self, path: str, key: _Key, compute: _Compute, width: int = MAX_WIDTH) -> Values:
         """compute(), memoised and safe against cycles, depth and width. `key` must name all its inputs."""
@@ -133,9 +149,35 @@ class Evaluator:
         known = (self._memo if self._abroad or path != self.home else self._home_memo).get(key)
         if known is None or (known[2] and not known[2].isdisjoint(self._running)):
             return self._find(path, key, compute, width)
+        return self._recalled(known)
+
+    def _recalled(self, known: tuple[Values, frozenset[int], frozenset[_Key]]) -> Values:
         if known[1]:
             self.world.reads |= known[1]
+        if known[2]:
+            self._cyclic = True
         return known[0]
+
+    def _once(self, key: _Key, compute: _Compute) -> Values:
+        """compute(), which is no evaluation of its own, asked once for the home file.
+
+        Kept only if it met no cycle and no limit: then it is the same wherever it is asked. What it read is noted for
+        the home file as a whole, so this is no use abroad, where every evaluation keeps its own account.
+        """
+        if self._abroad:
+            return compute()
+        if self.follow_args:
+            key = (*key, "flow")
+        known = self._settled.get(key)
+        if known is not None:
+            return known
+        low, cyclic = self._low, self._cyclic
+        self._low, self._cyclic = _FREE, False
+        found = compute()
+        if self._low == _FREE and not self._cyclic:
+            self._settled[key] = found
+        self._low, self._cyclic = min(low, self._low), cyclic or self._cyclic
+        return found
 
     def _find(self, path: str, key: _Key, compute: _Compute, width: int) -> Values:
         """What is not in the memo: known for now, under way, or to be computed."""
@@ -190,6 +232,7 @@ class Evaluator:
             cycle = _NO_CYCLE
             if len(self._local_order) > mark:
                 cycle = frozenset(key for _, key in self._local_order[mark:])
+                self._cyclic = True
                 for stale in self._local_order[mark:]:
                     self._local.pop(stale, None)
                 del self._local_order[mark:]
@@ -221,7 +264,12 @@ class Evaluator:
         return UNKNOWN
 
     def eval_name(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
-        return self.lookup(path, expr.scope, expr.name, expr.at)
+        if self._abroad or path != self.home or not self.is_fixed(path, expr.scope, expr.name):
+            return self.lookup(path, expr.scope, expr.name, expr.at)
+        return self._once(
+            ("name", expr.scope, expr.name),
+            lambda: _distinct(self.lookup(path, expr.scope, expr.name, expr.at), MAX_WIDTH),
+        )
 
     def eval_member(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
         return self.members(self.value(path, expr.base), expr.name)
@@ -234,7 +282,7 @@ class Evaluator:
 
     def eval_index(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
         key = self.table(path).facts.exprs[expr.args[0]] if expr.args else None
-        constant = key.text if key is not None and key.op is Op.LITERAL else None
+        constant = key.text if key is not None and key.op is ops.LITERAL else None
         return self._each(self.value(path, expr.base), lambda base: self.item(base, constant))
 
     def eval_literal(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
@@ -302,6 +350,10 @@ class Evaluator:
         found = self.in_module(path, name, at if scope < 0 else -1)
         return found if found is not None else self.global_name(path, name)
 
+    def is_fixed(self, path: str, scope: int, name: str) -> bool:  # noqa: ARG002
+        """Whether a name means the same everywhere in a scope (for those who know; the others may say no)."""
+        return False
+
     def in_function(self, path: str, index: int, name: str, at: int) -> Values | None:
         """A parameter or local of a function; None when it has no such name."""
         table = self.table(path)
@@ -317,16 +369,10 @@ class Evaluator:
     def bound(self, path: str, scope: int, name: str, at: int) -> Values | None:
         """What assignments, definitions and imports of one scope give a name; None when it has none."""
         table = self.table(path)
-        assigns = table.binds[scope].get(name, ()) if scope in table.binds else ()
-        defs = table.defs[scope].get(name, ()) if scope in table.defs else ()
-        imports = table.imports[scope].get(name, ()) if scope in table.imports else ()
-        if not (assigns or defs or imports):
+        places = table.places(scope, name)
+        if not places:
             return None
-        facts = table.facts
-        places = [(facts.exprs[facts.assigns[index].target].at, 0, index) for index in assigns]
-        places += [(facts.definitions[index].start, 1, index) for index in defs]
-        places += [(facts.imports[index].at, 2, index) for index in imports]
-        chosen = self.choose(table, sorted(places), at)
+        chosen = self.choose(table, places, at)
         if not chosen:
             return None  # the name's blocks lie elsewhere
         return tuple(value for _, kind, index in chosen for value in self._binding(path, kind, index))
@@ -451,7 +497,7 @@ class Evaluator:
 
     def member(self, base: Value, name: str) -> Values:
         """base.name for one value."""
-        if isinstance(base, Inst | Class):
+        if isinstance(base, (Inst, Class)):
             return self.class_member(base.path, base.index, name, base)
         if isinstance(base, Module):
             return self.module_member(base.path, name)
@@ -467,6 +513,9 @@ class Evaluator:
 
     def class_member(self, path: str, index: int, name: str, seen_as: Inst | Class | None = None) -> Values:
         """A member through the class and its ancestors; external when only an outside ancestor can have it."""
+        return self._once(("member", path, index, name, seen_as), lambda: self._member(path, index, name, seen_as))
+
+    def _member(self, path: str, index: int, name: str, seen_as: Inst | Class | None) -> Values:
         outside = False
         for owner in self.ancestry(path, index):
             if isinstance(owner, Ext):
@@ -501,21 +550,21 @@ class Evaluator:
 
     def ancestry(self, path: str, index: int) -> list[Class | Ext]:
         """The class and its ancestors in look-up order, each once (depth first, left to right)."""
-        order: list[Class | Ext] = []
-        seen: set[object] = set()
-
-        def visit(owner: Class | Ext, depth: int) -> None:
-            if owner in seen or depth > MAX_DEPTH:
-                return
-            seen.add(owner)
-            order.append(owner)
+        order: dict[Class | Ext, None] = {}
+        pending: list[tuple[Class | Ext, int]] = [(Class(path, index), 0)]
+        while pending:
+            owner, depth = pending.pop()
+            if owner in order or depth > MAX_DEPTH:
+                continue
+            order[owner] = None
             if isinstance(owner, Class):
-                for base in self.bases(owner.path, owner.index):
-                    if isinstance(base, Class | Ext):
-                        visit(Class(base.path, base.index) if isinstance(base, Class) else base, depth + 1)
-
-        visit(Class(path, index), 0)
-        return order
+                above = [
+                    Class(base.path, base.index) if isinstance(base, Class) else base
+                    for base in self.bases(owner.path, owner.index)
+                    if isinstance(base, (Class, Ext))
+                ]
+                pending += [(base, depth + 1) for base in reversed(above)]
+        return list(order)
 
     def bases(self, path: str, index: int) -> Values:
         """The direct parents of a class, as classes; an unknown parent is external (it may define anything)."""
@@ -576,7 +625,7 @@ class Evaluator:
         for value in self.type_classes(path, scope, declared):
             if isinstance(value, Class):
                 found.append(Inst(value.path, value.index, args or value.args))
-            elif isinstance(value, Ext | Inst):
+            elif isinstance(value, (Ext, Inst)):
                 found.append(value)
         return tuple(found)
 
@@ -589,7 +638,9 @@ class Evaluator:
         return found
 
     def type_name(self, path: str, scope: int, name: str) -> Values:
-        return self.lookup(path, scope, name, -1)
+        if path != self.home:
+            return self.lookup(path, scope, name, -1)
+        return self._once(("type", scope, name), lambda: self.lookup(path, scope, name, -1))
 
     # -- calls
 
@@ -636,10 +687,10 @@ class Evaluator:
         positional: list[int] = []
         for arg in facts.exprs[call].args:
             item = facts.exprs[arg]
-            if item.op is Op.KEYWORD:
+            if item.op is ops.KEYWORD:
                 if item.name == name and name:
                     return item.base
-            elif item.op is Op.SPREAD:
+            elif item.op is ops.SPREAD:
                 return -1
             else:
                 positional.append(arg)
@@ -659,7 +710,7 @@ class Evaluator:
     def instance_of(self, value: Value) -> Values:
         if isinstance(value, Class):
             return (Inst(value.path, value.index, value.args),)
-        return (value,) if isinstance(value, Ext | Inst) else UNKNOWN
+        return (value,) if isinstance(value, (Ext, Inst)) else UNKNOWN
 
     # -- value flow through parameters
 
@@ -714,7 +765,7 @@ class Evaluator:
 
     def encode_value(self, value: Value) -> str | None:
         """A value in a form that survives edits of other definitions; None for what does not travel."""
-        if isinstance(value, Func | Class | Inst | Arg):
+        if isinstance(value, (Func, Class, Inst, Arg)):
             table = self.table(value.path)
             position = f"\0{value.position}" if isinstance(value, Arg) else ""
             names = f"{table.stable_name(value.index)}\0{table.top_name(value.index)}"
@@ -793,8 +844,8 @@ class Evaluator:
         found: list[Value] = []
         for place, arg in enumerate(expr.args):
             entry = facts.exprs[arg]
-            name, value = (entry.name, entry.base) if entry.op is Op.KEYWORD else (str(place), arg)
-            if key is None or name == key or (entry.op is Op.KEYWORD and not name):
+            name, value = (entry.name, entry.base) if entry.op is ops.KEYWORD else (str(place), arg)
+            if key is None or name == key or (entry.op is ops.KEYWORD and not name):
                 found += self.value(box.path, value)
         return tuple(found)
 
@@ -833,12 +884,12 @@ class Evaluator:
     def decorator(self, path: str, expr: int) -> Values:
         """The symbol that a decorator expression names, its arguments aside."""
         item = self.table(path).facts.exprs[expr]
-        return self.ask(path, item.base if item.op is Op.CALL else expr)
+        return self.ask(path, item.base if item.op is ops.CALL else expr)
 
     def reference(self, path: str, expr: int) -> Values:
         """The symbol that a constant or type reference names: the definition, not its value."""
         item = self.table(path).facts.exprs[expr]
-        if item.op is Op.MEMBER:
+        if item.op is ops.MEMBER:
             owners = self.ask(path, item.base)
             return self._each(owners, lambda owner: self.defined(owner, item.name))
         return self.defined(Module(path), item.name)
@@ -848,7 +899,7 @@ class Evaluator:
         if isinstance(owner, Module):
             self.world.record("name", owner.path, name)
             path, scope = owner.path, MODULE_SCOPE
-        elif isinstance(owner, Class | Inst):
+        elif isinstance(owner, (Class, Inst)):
             self.touch(owner.path, owner.index)
             path, scope = owner.path, owner.index
         else:
@@ -925,18 +976,18 @@ class Evaluator:
 
     def rule(self, path: str, expr: Expr, values: Values) -> Rule:
         """Which rule found the values of a call's callee."""
-        if expr.op is Op.NEW or expr.base < 0:
+        if expr.op is ops.NEW or expr.base < 0:
             return Rule.TYPED
         callee = self.table(path).facts.exprs[expr.base]
-        if callee.op is Op.NAME:
-            local = any(isinstance(value, Func | Class) and value.path == path for value in values)
+        if callee.op is ops.NAME:
+            local = any(isinstance(value, (Func, Class)) and value.path == path for value in values)
             return Rule.LEXICAL if local else Rule.IMPORT
-        if callee.op is Op.MEMBER:
+        if callee.op is ops.MEMBER:
             base = self.table(path).facts.exprs[callee.base]
-            if base.op in (Op.THIS, Op.SUPER, Op.RECEIVER_CLASS):
+            if base.op in (ops.THIS, ops.SUPER, ops.RECEIVER_CLASS):
                 return Rule.SELF
             receivers = self.value(path, callee.base)
-            if receivers and all(isinstance(value, Module | Package | Class) for value in receivers):
+            if receivers and all(isinstance(value, (Module, Package, Class)) for value in receivers):
                 return Rule.IMPORT
             return Rule.TYPED
         return Rule.FLOW
@@ -979,12 +1030,23 @@ def _distinct(values: Values, width: int) -> Values:
     return unique if len(unique) <= width else UNKNOWN
 
 
+_PLAIN = frozenset(
+    {
+        Evaluator.eval_unknown,
+        Evaluator.eval_literal,
+        Evaluator.eval_box,
+        Evaluator.eval_function,
+        Evaluator.eval_class,
+        Evaluator.eval_this,
+        Evaluator.eval_receiver_class,
+    }
+)
 _ALIKE = {
-    Op.SEQUENCE: "eval_box",
-    Op.MAPPING: "eval_box",
-    Op.AWAIT: "eval_same",
-    Op.KEYWORD: "eval_same",
-    Op.SPREAD: "eval_same",
-    Op.ENTER: "eval_same",
-    Op.YIELDED: "eval_same",
+    ops.SEQUENCE: "eval_box",
+    ops.MAPPING: "eval_box",
+    ops.AWAIT: "eval_same",
+    ops.KEYWORD: "eval_same",
+    ops.SPREAD: "eval_same",
+    ops.ENTER: "eval_same",
+    ops.YIELDED: "eval_same",
 }

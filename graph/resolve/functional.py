@@ -87,7 +87,7 @@ class FunctionalEvaluator(TypedEvaluator):
 
     def receiver_call(self, receiver: Value, name: str, path: str, call: int) -> Values | None:
         """A plain call inside a function whose `this` is `receiver`."""
-        if isinstance(receiver, Inst | Class):
+        if isinstance(receiver, (Inst, Class)):
             found = self.called_member(receiver, name, path, call)
             if found is not None:
                 return found
@@ -146,7 +146,7 @@ class FunctionalEvaluator(TypedEvaluator):
             if isinstance(base, Ext) and isinstance(target, Ext):
                 score = self._library_fit(base, target) if score == WEAK else score
             same = score == EXACT or isinstance(base, Ext)
-            if same and isinstance(target, Ext | Inst) and isinstance(base, type(target)):
+            if same and isinstance(target, (Ext, Inst)) and isinstance(base, type(target)):
                 score = NO_MATCH if self._args_differ(base.args, target.args) else score
             best = max(best, score)
         return best

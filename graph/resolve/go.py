@@ -224,10 +224,10 @@ class GoEvaluator(Evaluator):
         if bound is not None:
             return bound
         found = self.lookup(path, scope, name, -1)
-        if scope >= 0 and not (found and all(isinstance(value, Class | Package) for value in found)):
+        if scope >= 0 and not (found and all(isinstance(value, (Class, Package)) for value in found)):
             # a local of the same name, made of the type: node := node{}
             outside = self.in_module(path, name, -1) or UNKNOWN
-            return tuple(value for value in outside if isinstance(value, Class | Package | Ext)) or found
+            return tuple(value for value in outside if isinstance(value, (Class, Package, Ext))) or found
         return found
 
     def param_as_seen(self, typed: Values, param: Param) -> Values:  # noqa: ARG002

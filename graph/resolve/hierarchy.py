@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ctxsearch.graph.facts import Definition, Expr, Op, ParamKind
+from ctxsearch.graph import ops
+from ctxsearch.graph.facts import Definition, Expr, ParamKind
 from ctxsearch.graph.model import NodeFlag, NodeKind, Rule
 from ctxsearch.graph.resolve.evaluate import Evaluator
 from ctxsearch.graph.resolve.tables import FileTable
@@ -81,15 +82,15 @@ def override_key(evaluator: Evaluator, place: Place) -> Key:
 
 def is_virtual_site(evaluator: Evaluator, table: FileTable, expr: Expr, rule: Rule, target: Place) -> bool:
     """Whether a call may run an override of its target: not through super, a class, or a guess."""
-    if rule in _GUESSES or expr.op is not Op.CALL or expr.base < 0:
+    if rule in _GUESSES or expr.op is not ops.CALL or expr.base < 0:
         return False
     definition = evaluator.definition(*target)
     if definition.kind is not NodeKind.METHOD or definition.flags & _FIXED:
         return False
     callee = table.facts.exprs[expr.base]
-    if callee.op is Op.NAME:
+    if callee.op is ops.NAME:
         return True  # a method by its bare name: of this
-    return callee.op is Op.MEMBER and table.facts.exprs[callee.base].op is not Op.SUPER
+    return callee.op is ops.MEMBER and table.facts.exprs[callee.base].op is not ops.SUPER
 
 
 def dispatched(evaluator: Evaluator, table: FileTable, expr: Expr, target: Place) -> list[Place]:
@@ -103,10 +104,10 @@ def dispatched(evaluator: Evaluator, table: FileTable, expr: Expr, target: Place
     if not found:
         return []
     callee = table.facts.exprs[expr.base]
-    if callee.op is Op.MEMBER:
+    if callee.op is ops.MEMBER:
         receivers = evaluator.ask(table.path, callee.base)
     else:
-        receivers = evaluator.eval_this(table.path, -1, Expr(Op.THIS, expr.scope, expr.line, expr.at))
+        receivers = evaluator.eval_this(table.path, -1, Expr(ops.THIS, expr.scope, expr.line, expr.at))
     owners = {(value.path, value.index) for value in receivers if isinstance(value, Inst)}
     if not owners:
         return []

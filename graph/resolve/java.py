@@ -88,7 +88,7 @@ class JavaEvaluator(TypedEvaluator):
             item = facts.imports[index]
             if item.kind == "static":
                 owners = self._star_owner(path, item) or (Ext(item.module),)
-                found += [owner for owner in owners if isinstance(owner, Class | Ext)]
+                found += [owner for owner in owners if isinstance(owner, (Class, Ext))]
         for index in table.stars.get(-1, ()):
             item = facts.imports[index]
             if item.kind == "static":

@@ -10,7 +10,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 
-from ctxsearch.graph.facts import Expr, Op
+from ctxsearch.graph import ops
+from ctxsearch.graph.facts import Expr
 from ctxsearch.graph.model import Rule
 from ctxsearch.graph.resolve.ecma_library import HOST_METHODS, ITERATOR
 from ctxsearch.graph.resolve.ecma_symbols import Symbols
@@ -42,10 +43,10 @@ class JavaScriptEvaluator(Symbols):
                 elif isinstance(value, Class):
                     made = self.constructors(value) or (value,)
                     for item in made:
-                        if isinstance(item, Func | Class):
+                        if isinstance(item, (Func, Class)):
                             yield call.scope, (item.path, item.index), Rule.FLOW, call.line
         for expr in facts.exprs:
-            if expr.op is Op.ELEMENT and expr.base >= 0:
+            if expr.op is ops.ELEMENT and expr.base >= 0:
                 for value in self.ask(path, expr.base):
                     if isinstance(value, Inst):
                         for method in self.member(value, ITERATOR):
@@ -61,8 +62,8 @@ class JavaScriptEvaluator(Symbols):
         """
         if self.world.language(path) != "javascript":
             return []
-        callee = self.table(path).facts.exprs[expr.base] if expr.op is Op.CALL and expr.base >= 0 else None
-        if callee is None or callee.op is not Op.MEMBER or not _is_particular(callee.name):
+        callee = self.table(path).facts.exprs[expr.base] if expr.op is ops.CALL and expr.base >= 0 else None
+        if callee is None or callee.op is not ops.MEMBER or not _is_particular(callee.name):
             return []
         found = self.world.named(self.language, callee.name)
         owned = len(found) == 1 and self.js(found[0][0]).method_owner(found[0][1]) >= 0
@@ -83,7 +84,7 @@ class JavaScriptEvaluator(Symbols):
         facts = self.table(box.path).facts
         for arg in facts.exprs[box.expr].args:
             entry = facts.exprs[arg]
-            values = self.value(box.path, entry.base if entry.op is Op.KEYWORD else arg)
+            values = self.value(box.path, entry.base if entry.op is ops.KEYWORD else arg)
             known = [super(JavaScriptEvaluator, self).encode_value(value) or type(value).__name__ for value in values]
             held.append(f"{entry.name}={','.join(known)}")
         digest = hashlib.blake2b("\n".join(held).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

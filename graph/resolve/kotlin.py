@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from ctxsearch.graph.facts import Definition, Expr, Import, Op, Param, Type
+from ctxsearch.graph import ops
+from ctxsearch.graph.facts import Definition, Expr, Import, Param, Type
 from ctxsearch.graph.model import CALLABLE_KINDS, NodeFlag, NodeKind, Rule
 from ctxsearch.graph.resolve.functional import FunctionalEvaluator
 from ctxsearch.graph.resolve.kotlin_library import (
@@ -255,7 +256,7 @@ class KotlinEvaluator(FunctionalEvaluator):
         return found
 
     def method_call(self, base: Value, name: str, path: str, call: int) -> Values:
-        if name in SCOPE_FUNCTIONS and not isinstance(base, Inst | Class):
+        if name in SCOPE_FUNCTIONS and not isinstance(base, (Inst, Class)):
             return (Ext(f"kotlin.{name}", ((base,),)),)
         return super().method_call(base, name, path, call)
 
@@ -272,7 +273,7 @@ class KotlinEvaluator(FunctionalEvaluator):
     def param_for(self, definition: Definition, arg: Expr, position: int) -> Param | None:
         found = super().param_for(definition, arg, position)
         last = definition.params[-1] if definition.params else None
-        if arg.op is Op.FUNCTION and last is not None and not _is_function(found) and _is_function(last):
+        if arg.op is ops.FUNCTION and last is not None and not _is_function(found) and _is_function(last):
             return last  # a trailing literal after defaulted parameters
         return found
 
@@ -367,7 +368,7 @@ class KotlinEvaluator(FunctionalEvaluator):
     def implicit_calls(self, path: str) -> Iterator[tuple[int, tuple[str, int], Rule, int]]:
         yield from super().implicit_calls(path)
         for expr in self.table(path).facts.exprs:
-            if expr.op is Op.UNKNOWN and expr.name:
+            if expr.op is ops.UNKNOWN and expr.name:
                 for value in self._operator_functions(path, expr):
                     if isinstance(value, Func):
                         yield expr.scope, (value.path, value.index), Rule.TYPED, expr.line
@@ -458,7 +459,7 @@ class KotlinEvaluator(FunctionalEvaluator):
         return list(dict.fromkeys(found))
 
     def _lineage(self, value: Value) -> list[tuple[str, int]]:
-        if not isinstance(value, Inst | Class):
+        if not isinstance(value, (Inst, Class)):
             return []
         owners = [item for item in self.linear(value.path, value.index) if isinstance(item, Inst)]
         companions = [(other.path, other.index) for item in owners for other in self.companions(item)]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ctxsearch.graph.facts import Definition, Expr, Import, Op, Param, ParamKind, Type
+from ctxsearch.graph import ops
+from ctxsearch.graph.facts import Definition, Expr, Import, Param, ParamKind, Type
 from ctxsearch.graph.model import CALLABLE_KINDS, NodeFlag, NodeKind
 from ctxsearch.graph.resolve.evaluate import Evaluator
 from ctxsearch.graph.resolve.php_names import COMMON_METHODS
@@ -186,17 +187,17 @@ class PhpEvaluator(Evaluator):
         if definition.result is not None:
             return definition.result.name == "static"
         exprs = self.table(callee.path).facts.exprs
-        return bool(definition.returns) and all(exprs[item].op is Op.THIS for item in definition.returns)
+        return bool(definition.returns) and all(exprs[item].op is ops.THIS for item in definition.returns)
 
     def _receivers(self, path: str, call: int) -> Values:
         exprs = self.table(path).facts.exprs
         callee = exprs[exprs[call].base]
-        if callee.op is not Op.MEMBER:
+        if callee.op is not ops.MEMBER:
             return UNKNOWN
-        if exprs[callee.base].op is Op.SUPER:
+        if exprs[callee.base].op is ops.SUPER:
             return self.eval_this(path, call, exprs[call])
         values = self.value(path, callee.base)
-        return tuple(Inst(item.path, item.index) for item in values if isinstance(item, Inst | Class))
+        return tuple(Inst(item.path, item.index) for item in values if isinstance(item, (Inst, Class)))
 
     def constructor_names(self, value: Class) -> tuple[str, ...]:  # noqa: ARG002
         return ("__construct",)
@@ -208,11 +209,11 @@ class PhpEvaluator(Evaluator):
 
     def guess(self, path: str, index: int, expr: Expr) -> list[tuple[str, int]]:  # noqa: ARG002
         """A method of an unknown receiver: the only one of that name, unless libraries have such a name too."""
-        if expr.op is not Op.CALL or expr.base < 0:
+        if expr.op is not ops.CALL or expr.base < 0:
             return []
         callee = self.table(path).facts.exprs[expr.base]
         name = callee.name
-        if callee.op is not Op.MEMBER or name.startswith(("$", "__")) or len(name) < _MIN_GUESS:
+        if callee.op is not ops.MEMBER or name.startswith(("$", "__")) or len(name) < _MIN_GUESS:
             return []
         if name.lower() in COMMON_METHODS:
             return []
@@ -246,7 +247,7 @@ class PhpEvaluator(Evaluator):
 
     def reference(self, path: str, expr: int) -> Values:
         item = self.table(path).facts.exprs[expr]
-        if item.op is Op.MEMBER:
+        if item.op is ops.MEMBER:
             return super().reference(path, expr)
         return tuple(value for value in self.ask(path, expr) if isinstance(value, Class))
 
@@ -276,7 +277,7 @@ class PhpEvaluator(Evaluator):
 def _takes(definition: Definition, exprs: tuple[Expr, ...], call: Expr) -> bool:
     """Whether a call passes no more and no fewer arguments than a function can take."""
     given = [exprs[arg] for arg in call.args]
-    if any(item.op is Op.SPREAD for item in given):
+    if any(item.op is ops.SPREAD for item in given):
         return True
     params = definition.params
     variadic = any(param.kind is ParamKind.VARIADIC for param in params)

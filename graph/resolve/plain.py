@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ctxsearch.graph.facts import MODULE_SCOPE, Definition, Expr, Import, Op, Type
+from ctxsearch.graph import ops
+from ctxsearch.graph.facts import MODULE_SCOPE, Definition, Expr, Import, Type
 from ctxsearch.graph.model import CALLABLE_KINDS, NodeFlag
 from ctxsearch.graph.resolve.evaluate import Evaluator
 from ctxsearch.graph.resolve.tables import CLASS_LIKE
@@ -84,11 +85,11 @@ class PlainEvaluator(Evaluator):
 
     def eval_member(self, path: str, index: int, expr: Expr) -> Values:
         base = self.table(path).facts.exprs[expr.base] if expr.base >= 0 else None
-        if base is not None and base.op is Op.NAME:
+        if base is not None and base.op is ops.NAME:
             own = self._attached(path, base.name, expr.name)
             if own:
                 return own
-        if base is not None and base.op is Op.THIS:
+        if base is not None and base.op is ops.THIS:
             own = self._attached(path, self._owner_of(path, expr.scope), expr.name)
             if own:
                 return own
@@ -263,11 +264,11 @@ class PlainEvaluator(Evaluator):
 
     def guess(self, path: str, index: int, expr: Expr) -> list[tuple[str, int]]:  # noqa: ARG002
         """The only callable of that name, when the name says enough."""
-        if expr.op is not Op.CALL or expr.base < 0:
+        if expr.op is not ops.CALL or expr.base < 0:
             return []
         callee = self.table(path).facts.exprs[expr.base]
-        bare = callee.op is Op.NAME
-        if not bare and callee.op is not Op.MEMBER:
+        bare = callee.op is ops.NAME
+        if not bare and callee.op is not ops.MEMBER:
             return []
         if bare and (self.rules.imports_only or not self.rules.global_functions):
             return []

@@ -6,7 +6,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from ctxsearch.graph.facts import MODULE_SCOPE, Definition, Expr, Import, Op, ParamKind, Type
+from ctxsearch.graph import ops
+from ctxsearch.graph.facts import MODULE_SCOPE, Definition, Expr, Import, ParamKind, Type
 from ctxsearch.graph.model import NodeFlag, NodeKind, Rule
 from ctxsearch.graph.resolve.python_generics import PythonGenerics
 from ctxsearch.graph.resolve.python_library import (
@@ -78,6 +79,21 @@ class PythonEvaluator(PythonGenerics):
         if lambdas:  # module code, or a lambda in it, which sees the variables of a comprehension around
             return self._top_level(path, name, place)
         return self._guarded(path, ("n", path, name), lambda: self._top_level(path, name, -1))
+
+    def is_fixed(self, path: str, scope: int, name: str) -> bool:
+        """A parameter, or a module's name as functions see it, that nothing on the way to it binds."""
+        table = self.table(path)
+        inner, lambdas = scope, True
+        while inner >= 0:
+            definition = table.facts.definitions[inner]
+            lambdas = lambdas and definition.name.startswith("<")
+            function = definition.kind not in CLASS_LIKE
+            if (function or inner == scope) and table.places(inner, name):
+                return False
+            if function and any(param.name == name for param in definition.params):
+                return True
+            inner = definition.parent
+        return not lambdas
 
     def _top_level(self, path: str, name: str, place: int) -> Values:
         found = self.in_module(path, name, place)
@@ -170,7 +186,7 @@ class PythonEvaluator(PythonGenerics):
     def _is_fixture(self, table: FileTable, index: int) -> bool:
         exprs = table.facts.exprs
         for decorator in table.facts.definitions[index].decorators:
-            expr = exprs[exprs[decorator].base] if exprs[decorator].op is Op.CALL else exprs[decorator]
+            expr = exprs[exprs[decorator].base] if exprs[decorator].op is ops.CALL else exprs[decorator]
             if expr.name == "fixture":
                 return True
         return False
@@ -179,7 +195,7 @@ class PythonEvaluator(PythonGenerics):
 
     def eval_member(self, path: str, index: int, expr: Expr) -> Values:
         base = self.table(path).facts.exprs[expr.base]
-        if base.op is Op.SUPER:
+        if base.op is ops.SUPER:
             return self._super_member(path, base, expr.name)
         return super().eval_member(path, index, expr)
 
@@ -211,7 +227,7 @@ class PythonEvaluator(PythonGenerics):
         if certain:
             return stored
         key = facts.exprs[expr.args[0]] if expr.args else None
-        constant = _key(key) if key is not None and key.op is Op.LITERAL else None
+        constant = _key(key) if key is not None and key.op is ops.LITERAL else None
         bases = self.value(path, expr.base)
         if bases and all(isinstance(base, Class) for base in bases):
             return self.subscripted(path, bases, expr)
@@ -223,7 +239,7 @@ class PythonEvaluator(PythonGenerics):
         table = self.table(path)
         facts = table.facts
         wanted = facts.exprs[expr.args[0]] if expr.args else None
-        constant = _key(wanted) if wanted is not None and wanted.op is Op.LITERAL else None
+        constant = _key(wanted) if wanted is not None and wanted.op is ops.LITERAL else None
         found: list[Value] = []
         certain = False
         root = table.root_name(expr.base)
@@ -231,10 +247,10 @@ class PythonEvaluator(PythonGenerics):
         for assign in table.attributes.get(root, ()):
             item = facts.assigns[assign]
             target = facts.exprs[item.target]
-            if target.op is not Op.INDEX or not _same(table, target.base, expr.base):
+            if target.op is not ops.INDEX or not _same(table, target.base, expr.base):
                 continue
             key = facts.exprs[target.args[0]] if target.args else None
-            written = _key(key) if key is not None and key.op is Op.LITERAL else None
+            written = _key(key) if key is not None and key.op is ops.LITERAL else None
             if written is not None and constant is not None and written != constant:
                 continue
             replaces = target.scope == expr.scope and target.at < expr.at and not item.conditional
@@ -251,7 +267,7 @@ class PythonEvaluator(PythonGenerics):
         table = self.table(path)
         exprs = table.facts.exprs
         chain = _copied(exprs, container)
-        if exprs[chain].op not in (Op.NAME, Op.MEMBER) or path != self.home or self._abroad:
+        if exprs[chain].op not in (ops.NAME, ops.MEMBER) or path != self.home or self._abroad:
             return UNKNOWN
         found: list[Value] = []
         for call in self._additions(table).get(exprs[chain].name, ()):
@@ -266,10 +282,11 @@ class PythonEvaluator(PythonGenerics):
         if self._adding is None:
             self._adding = {}
             exprs = table.facts.exprs
-            for index, expr in enumerate(exprs):
-                if expr.op is Op.CALL and expr.args and expr.base >= 0:
+            for index in table.sites(ops.CALL):
+                expr = exprs[index]
+                if expr.args and expr.base >= 0:
                     callee = exprs[expr.base]
-                    if callee.op is Op.MEMBER and callee.name in ADDERS and exprs[callee.base].name:
+                    if callee.op is ops.MEMBER and callee.name in ADDERS and exprs[callee.base].name:
                         self._adding.setdefault(exprs[callee.base].name, []).append(index)
         return self._adding
 
@@ -284,7 +301,7 @@ class PythonEvaluator(PythonGenerics):
     def eval_await(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
         found = self.value(path, expr.base)
         base = self.table(path).facts.exprs[expr.base]
-        if base.op is Op.CALL and self._is_coroutine(path, base):
+        if base.op is ops.CALL and self._is_coroutine(path, base):
             return self._each(found, _awaited)
         return self._each(found, self._await_of)
 
@@ -323,7 +340,7 @@ class PythonEvaluator(PythonGenerics):
             return UNKNOWN
         if isinstance(value, Coll):
             return value.args[-1] if value.args else EXTERNAL
-        if isinstance(value, Arg | Sym):
+        if isinstance(value, (Arg, Sym)):
             return SYMBOLIC
         return EXTERNAL if isinstance(value, OUTSIDE) else UNKNOWN
 
@@ -332,7 +349,7 @@ class PythonEvaluator(PythonGenerics):
     def ancestry(self, path: str, index: int) -> list[Class | Ext]:
         """The method resolution order (C3); depth first where a hierarchy has none."""
         found = self._guarded(path, ("mro", path, index), lambda: self._order(path, index), MAX_ANCESTORS)
-        return [owner for owner in found if isinstance(owner, Class | Ext)]
+        return [owner for owner in found if isinstance(owner, (Class, Ext))]
 
     def _order(self, path: str, index: int) -> Values:
         return tuple(self._linear(Class(path, index), ()) or super().ancestry(path, index))
@@ -343,7 +360,7 @@ class PythonEvaluator(PythonGenerics):
         parents = [
             Class(base.path, base.index) if isinstance(base, Class) else base
             for base in self.bases(owner.path, owner.index)
-            if isinstance(base, Class | Ext)
+            if isinstance(base, (Class, Ext))
         ]
         if not parents:
             return [owner]
@@ -382,7 +399,7 @@ class PythonEvaluator(PythonGenerics):
         returned = tuple(value for value in self.value(path, call) if isinstance(value, Class))
         if returned:
             return returned
-        args = facts.exprs[call].args[1:] if facts.exprs[call].op is Op.CALL else ()
+        args = facts.exprs[call].args[1:] if facts.exprs[call].op is ops.CALL else ()
         given = tuple(value for arg in args for value in self.value(path, arg) if isinstance(value, Class))
         return given or EXTERNAL
 
@@ -434,26 +451,26 @@ class PythonEvaluator(PythonGenerics):
         for root in sorted(table.attributes) if at_home else [table.top_name(index)]:
             for assign in table.attributes.get(root, ()):
                 target = facts.exprs[facts.assigns[assign].target]
-                if target.op is not Op.MEMBER or target.name != name or target.base < 0:
+                if target.op is not ops.MEMBER or target.name != name or target.base < 0:
                     continue
                 owners = self.value(path, target.base)
-                if any(isinstance(o, Inst | Class) and (o.path, o.index) == (path, index) for o in owners):
+                if any(isinstance(o, (Inst, Class)) and (o.path, o.index) == (path, index) for o in owners):
                     found += self.assigned(path, assign)
         return tuple(found) or None
 
     def member(self, base: Value, name: str) -> Values:
-        if isinstance(base, Inst | Class) and name == "__class__":
+        if isinstance(base, (Inst, Class)) and name == "__class__":
             return (Class(base.path, base.index),)
-        if isinstance(base, Box | Coll | Gen) or (isinstance(base, Arg) and self._collects(base)):
+        if isinstance(base, (Box, Coll, Gen)) or (isinstance(base, Arg) and self._collects(base)):
             return (Method(base, name),)
         if isinstance(base, Method):
             return EXTERNAL
-        if isinstance(base, Arg | Sym):
+        if isinstance(base, (Arg, Sym)):
             return SYMBOLIC
         if isinstance(base, Module) and name.startswith("__") and name.endswith("__"):
             return self.module_member(base.path, name) or EXTERNAL
         found = super().member(base, name)
-        if not found and isinstance(base, Inst | Class) and name in _OBJECT_MEMBERS:
+        if not found and isinstance(base, (Inst, Class)) and name in _OBJECT_MEMBERS:
             return EXTERNAL
         return found
 
@@ -519,7 +536,7 @@ class PythonEvaluator(PythonGenerics):
         if isinstance(value, Class):
             given = tuple(self.typed(path, scope, arg) for arg in declared.args)
             return (Inst(value.path, value.index, given if any(given) else value.args),)
-        if isinstance(value, Inst | Coll):
+        if isinstance(value, (Inst, Coll)):
             return (value,)
         if not isinstance(value, Ext):
             return UNKNOWN
@@ -546,10 +563,10 @@ class PythonEvaluator(PythonGenerics):
         callees = self.value(path, expr.base)
         if len(callees) == 1 and isinstance(callees[0], Func):
             base = self.table(path).facts.exprs[expr.base]
-            if base.op is Op.MEMBER and self._returns_receiver(callees[0]):
+            if base.op is ops.MEMBER and self._returns_receiver(callees[0]):
                 found = self.call_result(callees[0], path, index)
                 return self._seen_from(path, base, callees[0], found)
-            if base.op is Op.MEMBER and base.base >= 0:
+            if base.op is ops.MEMBER and base.base >= 0:
                 receivers = self.value(path, base.base)
                 if len(receivers) == 1 and isinstance(receivers[0], Inst):
                     generic = self.generic_result(callees[0], receivers[0])
@@ -568,12 +585,12 @@ class PythonEvaluator(PythonGenerics):
         """A method that returns its receiver, called on a subclass's instance, gives that instance."""
         owner = self.table(callee.path).class_of[callee.index]
         base = self.table(path).facts.exprs[member.base]
-        if base.op is Op.SUPER:
+        if base.op is ops.SUPER:
             enclosing = self.table(path).enclosing_class(base.scope)
             receivers: Values = (Inst(path, enclosing),) if enclosing >= 0 else UNKNOWN
         else:
             receivers = self.value(path, member.base)
-        seen = [Inst(item.path, item.index) for item in receivers if isinstance(item, Inst | Class)]
+        seen = [Inst(item.path, item.index) for item in receivers if isinstance(item, (Inst, Class))]
         result: list[Value] = []
         for value in found:
             if isinstance(value, Inst) and (value.path, value.index) == (callee.path, owner) and seen:
@@ -611,7 +628,7 @@ class PythonEvaluator(PythonGenerics):
             return self._container_result(callee, path, index)
         if isinstance(callee, Coll) and callee.name == "->":
             return callee.args[0]
-        if isinstance(callee, Arg | Sym):
+        if isinstance(callee, (Arg, Sym)):
             return SYMBOLIC
         if isinstance(callee, Ext):
             return self._library_result(callee, path, index)
@@ -662,7 +679,7 @@ class PythonEvaluator(PythonGenerics):
             ) or self.external_result(callee)
         if kind == "attribute" and len(args) > 1:
             name = exprs[args[1]]
-            if name.op is Op.LITERAL and name.text:
+            if name.op is ops.LITERAL and name.text:
                 return self.members(self.value(path, args[0]), name.text)
             return UNKNOWN
         given = self.value(path, args[0])
@@ -702,7 +719,7 @@ class PythonEvaluator(PythonGenerics):
         if name in ("get", "pop", "setdefault", "popleft", "popitem", "__getitem__"):
             expr = self.table(path).facts.exprs[index]
             first = self.table(path).facts.exprs[expr.args[0]] if expr.args else None
-            key = _key(first) if first is not None and first.op is Op.LITERAL else None
+            key = _key(first) if first is not None and first.op is ops.LITERAL else None
             default = self.value(path, expr.args[1]) if len(expr.args) > 1 else UNKNOWN
             found = (*self.item(owner, key), *default)
             return tuple(value for value in found if value != _NONE) or EXTERNAL
@@ -729,7 +746,7 @@ class PythonEvaluator(PythonGenerics):
             lambda: _without_none(
                 value
                 for expr in definition.returns
-                if self.table(path).facts.exprs[expr].op is not Op.YIELDED
+                if self.table(path).facts.exprs[expr].op is not ops.YIELDED
                 for value in self.value(path, expr)
             ),
         )
@@ -743,7 +760,7 @@ class PythonEvaluator(PythonGenerics):
             lambda: tuple(
                 value
                 for expr in definition.returns
-                if exprs[expr].op is Op.YIELDED
+                if exprs[expr].op is ops.YIELDED
                 for value in self.value(generator.path, expr)
             ),
         )
@@ -786,12 +803,12 @@ class PythonEvaluator(PythonGenerics):
     def expand(self, arg: Arg) -> Values:
         """What tests pass in is followed within tests only."""
         found = super().expand(arg)
-        if self.table(arg.path).facts.flags & NodeFlag.TEST:
+        if self.world.flags(arg.path) & NodeFlag.TEST:
             return found
         return tuple(
             value
             for value in found
-            if not isinstance(value, Func | Class | Inst) or not self.table(value.path).facts.flags & NodeFlag.TEST
+            if not isinstance(value, (Func, Class, Inst)) or not self.world.flags(value.path) & NodeFlag.TEST
         )
 
     def box_items(self, box: Box, key: str | None) -> Values:
@@ -811,10 +828,10 @@ class PythonEvaluator(PythonGenerics):
             return self.value(box.path, exact[-1])
         for place, arg in enumerate(expr.args):
             name, value = _entry(facts.exprs, place, arg)
-            if facts.exprs[arg].op is Op.SPREAD:
+            if facts.exprs[arg].op is ops.SPREAD:
                 inner = self.value(box.path, facts.exprs[arg].base)
                 found += self._each(inner, lambda base: self.item(base, key) or UNKNOWN)
-            elif key is None or not name or expr.op is Op.SEQUENCE:
+            elif key is None or not name or expr.op is ops.SEQUENCE:
                 found += self.value(box.path, value)
         return tuple(found)
 
@@ -831,7 +848,7 @@ class PythonEvaluator(PythonGenerics):
             if base.name == "tuple":
                 return tuple(value for arg in base.args for value in arg)
             return base.args[0] if base.args else EXTERNAL
-        if isinstance(base, Box) and self.table(base.path).facts.exprs[base.expr].op is Op.MAPPING:
+        if isinstance(base, Box) and self.table(base.path).facts.exprs[base.expr].op is ops.MAPPING:
             return EXTERNAL  # iterating a dictionary gives its keys
         if isinstance(base, Inst):
             key = ("iterated", base.path, base.index)
@@ -864,29 +881,33 @@ class PythonEvaluator(PythonGenerics):
     # -- sites without a call expression
 
     def implicit_calls(self, path: str) -> Iterator[tuple[int, tuple[str, int], Rule, int]]:
-        facts = self.table(path).facts
+        table = self.table(path)
+        facts = table.facts
         for definition in facts.definitions:
             for decorator in definition.decorators:
                 expr = facts.exprs[decorator]
-                if expr.op is not Op.KEYWORD:
+                if expr.op is not ops.KEYWORD:
                     for target in self._run_by(self.ask(path, decorator)):
                         yield definition.parent, target, Rule.LEXICAL if target[0] == path else Rule.IMPORT, expr.line
-        for expr in facts.exprs:
-            if expr.op is Op.ELEMENT and expr.name != "slice":
+        for site in table.sites(ops.ELEMENT, ops.CALL):
+            expr = facts.exprs[site]
+            if expr.op is ops.CALL:
+                if expr.args:
+                    yield from self._called_back(path, expr)
+            elif expr.name != "slice":
                 for value in self.ask(path, expr.base):
                     if isinstance(value, Inst):
                         for target in self._iterated(value):
                             yield expr.scope, target, Rule.TYPED, expr.line
-            elif expr.op is Op.CALL and expr.args:
-                yield from self._called_back(path, expr)
 
     def implicit_pending(self, path: str) -> list[int]:
+        table = self.table(path)
+        exprs = table.facts.exprs
         return [
             index
-            for index, expr in enumerate(self.table(path).facts.exprs)
-            if expr.op is Op.ELEMENT
-            and expr.name != "slice"
-            and any(isinstance(value, Arg | Sym) for value in self.ask(path, expr.base))
+            for index in table.sites(ops.ELEMENT)
+            if exprs[index].name != "slice"
+            and any(isinstance(value, (Arg, Sym)) for value in self.ask(path, exprs[index].base))
         ]
 
     def implicit_targets(self, path: str, expr: Expr) -> list[tuple[str, int]]:
@@ -900,9 +921,9 @@ class PythonEvaluator(PythonGenerics):
         if name not in CALLERS or not _is_caller(self.ask(path, expr.base)):
             return
         for arg in expr.args:
-            if exprs[arg].op is Op.KEYWORD and exprs[arg].name != "key":
+            if exprs[arg].op is ops.KEYWORD and exprs[arg].name != "key":
                 continue
-            if CALLERS[name] == "key" and exprs[arg].op is not Op.KEYWORD:
+            if CALLERS[name] == "key" and exprs[arg].op is not ops.KEYWORD:
                 continue
             for target in self._run_by(self.ask(path, arg)):
                 yield expr.scope, target, Rule.FLOW, expr.line
@@ -935,7 +956,7 @@ class PythonEvaluator(PythonGenerics):
             if definition.kind in CLASS_LIKE:
                 value = (Class(path, index),)
             for decorator in reversed(definition.decorators):
-                if facts.exprs[decorator].op is Op.KEYWORD:
+                if facts.exprs[decorator].op is ops.KEYWORD:
                     continue
                 for target in self._run_by(self.ask(path, decorator)):
                     params = self.definition(*target).params
@@ -946,7 +967,7 @@ class PythonEvaluator(PythonGenerics):
                     value = self._decorated(path, decorator, value) or value
 
     def decorator(self, path: str, expr: int) -> Values:
-        if self.table(path).facts.exprs[expr].op is Op.KEYWORD:
+        if self.table(path).facts.exprs[expr].op is ops.KEYWORD:
             return UNKNOWN
         return super().decorator(path, expr)
 
@@ -954,7 +975,7 @@ class PythonEvaluator(PythonGenerics):
 
     def reference(self, path: str, expr: int) -> Values:
         item = self.table(path).facts.exprs[expr]
-        if item.op is Op.NAME:
+        if item.op is ops.NAME:
             return self._symbol(path, item)
         return super().reference(path, expr)
 
@@ -979,7 +1000,7 @@ class PythonEvaluator(PythonGenerics):
 
     def defined(self, owner: Value, name: str) -> Values:
         """Through a class's ancestors, and through a module's star imports and submodules."""
-        if isinstance(owner, Class | Inst):
+        if isinstance(owner, (Class, Inst)):
             for ancestor in self.ancestry(owner.path, owner.index):
                 found = super().defined(ancestor, name) if isinstance(ancestor, Class) else UNKNOWN
                 if found:
@@ -1006,33 +1027,33 @@ class PythonEvaluator(PythonGenerics):
     # -- the last resort
 
     def rule(self, path: str, expr: Expr, values: Values) -> Rule:
-        if expr.op is Op.CALL and expr.base >= 0:
+        if expr.op is ops.CALL and expr.base >= 0:
             callee = self.table(path).facts.exprs[expr.base]
-            if callee.op in (Op.THIS, Op.RECEIVER_CLASS):
+            if callee.op in (ops.THIS, ops.RECEIVER_CLASS):
                 return Rule.SELF
-            if callee.op is Op.INDEX and all(isinstance(value, Class) for value in values):
+            if callee.op is ops.INDEX and all(isinstance(value, Class) for value in values):
                 return Rule.LEXICAL  # a generic class with its arguments
         return super().rule(path, expr, values)
 
     def guess(self, path: str, index: int, expr: Expr) -> list[tuple[str, int]]:  # noqa: ARG002
         """The only method of that name, for a receiver of which nothing is known."""
         facts = self.table(path).facts
-        if expr.op is not Op.CALL or expr.base < 0:
+        if expr.op is not ops.CALL or expr.base < 0:
             return []
         callee = facts.exprs[expr.base]
         name = callee.name
-        if callee.op is not Op.MEMBER:
+        if callee.op is not ops.MEMBER:
             return []
         receiver = facts.exprs[callee.base]
         may_be_unique = len(name) >= MIN_UNIQUE_LENGTH and name not in LIBRARY_METHODS
-        most = MAX_SUBCLASSES if receiver.op is Op.THIS else int(may_be_unique)
+        most = MAX_SUBCLASSES if receiver.op is ops.THIS else int(may_be_unique)
         if not most:
             return []
-        if receiver.op not in (Op.THIS, Op.RECEIVER_CLASS) and self.ask(path, callee.base):
+        if receiver.op not in (ops.THIS, ops.RECEIVER_CLASS) and self.ask(path, callee.base):
             return []  # known, and without such a member
         named: Iterable[tuple[str, int]] = self.world.named(self.world.language(path), name)
         if not facts.flags & NodeFlag.TEST:
-            named = (item for item in named if not self.table(item[0]).facts.flags & NodeFlag.TEST)
+            named = (item for item in named if not self.world.flags(item[0]) & NodeFlag.TEST)
         found = list(islice(named, most + 1))  # one too many is as good as all, of which a common name has thousands
         if len(found) != 1:
             return self._in_subclasses(path, receiver, found)
@@ -1047,7 +1068,7 @@ class PythonEvaluator(PythonGenerics):
     def _in_subclasses(self, path: str, receiver: Expr, found: list[tuple[str, int]]) -> list[tuple[str, int]]:
         """`self.step()` in a class that leaves `step` to its subclasses: theirs, when these are the only ones."""
         owner = self.table(path).enclosing_class(receiver.scope)
-        if receiver.op is not Op.THIS or owner < 0 or not 1 < len(found) <= MAX_SUBCLASSES:
+        if receiver.op is not ops.THIS or owner < 0 or not 1 < len(found) <= MAX_SUBCLASSES:
             return []
         for place, index in found:
             around = self.table(place).class_of[index]
@@ -1096,11 +1117,11 @@ def _same(table: FileTable, first: int, second: int) -> bool:
         one, two = exprs[first], exprs[second]
         if one.op is not two.op or one.name != two.name or one.op not in _CHAIN:
             return False
-        if one.op is Op.INDEX and [exprs[arg].text for arg in one.args] != [exprs[arg].text for arg in two.args]:
+        if one.op is ops.INDEX and [exprs[arg].text for arg in one.args] != [exprs[arg].text for arg in two.args]:
             return False
-        if one.op in (Op.THIS, Op.RECEIVER_CLASS):
+        if one.op in (ops.THIS, ops.RECEIVER_CLASS):
             return table.enclosing_class(one.scope) == table.enclosing_class(two.scope)
-        if one.op is Op.NAME:
+        if one.op is ops.NAME:
             return _binder(table, one) == _binder(table, two)
         first, second = one.base, two.base
 
@@ -1128,19 +1149,19 @@ def _key(expr: Expr) -> str | None:
 def _entry(exprs: tuple[Expr, ...], place: int, arg: int) -> tuple[str, int]:
     """Key and value of one item of a literal."""
     entry = exprs[arg]
-    if entry.op is Op.KEYWORD:
+    if entry.op is ops.KEYWORD:
         return (f"int:{entry.name}" if entry.text == "int" else entry.name), entry.base
     return f"int:{place}", arg
 
 
 def _copied(exprs: tuple[Expr, ...], container: int) -> int:
     """The container behind `list(container)`, `container.copy()` and the like."""
-    while container >= 0 and exprs[container].op is Op.CALL:
+    while container >= 0 and exprs[container].op is ops.CALL:
         call = exprs[container]
         callee = exprs[call.base] if call.base >= 0 else call
-        if callee.op is Op.NAME and callee.name in COPIES and len(call.args) == 1:
+        if callee.op is ops.NAME and callee.name in COPIES and len(call.args) == 1:
             container = call.args[0]
-        elif callee.op is Op.MEMBER and callee.name in COPIES and not call.args:
+        elif callee.op is ops.MEMBER and callee.name in COPIES and not call.args:
             container = callee.base
         else:
             break
@@ -1150,12 +1171,12 @@ def _copied(exprs: tuple[Expr, ...], container: int) -> int:
 def _is_receiver(exprs: tuple[Expr, ...], index: int) -> bool:
     """`return self`, or `return cls(...)`."""
     expr = exprs[index]
-    if expr.op is Op.CALL and expr.base >= 0:
+    if expr.op is ops.CALL and expr.base >= 0:
         callee = exprs[expr.base]
-        if callee.op is Op.RECEIVER_CLASS:
+        if callee.op is ops.RECEIVER_CLASS:
             return True
-        return callee.op is Op.MEMBER and callee.name == "__class__" and exprs[callee.base].op is Op.THIS
-    return expr.op is Op.THIS
+        return callee.op is ops.MEMBER and callee.name == "__class__" and exprs[callee.base].op is ops.THIS
+    return expr.op is ops.THIS
 
 
 def _made_by(base: Type) -> int:
@@ -1174,9 +1195,9 @@ def _may_be_function(declared: Type | None) -> bool:
 def _accepts(signature: Definition, exprs: tuple[Expr, ...], args: tuple[int, ...]) -> bool:
     """Whether a signature can be called with so many positional arguments and these keywords."""
     items = [exprs[arg] for arg in args]
-    if any(item.op is Op.SPREAD for item in items):
+    if any(item.op is ops.SPREAD for item in items):
         return True
-    keywords = {item.name for item in items if item.op is Op.KEYWORD}
+    keywords = {item.name for item in items if item.op is ops.KEYWORD}
     count = len(items) - len(keywords)
     params = [param for param in signature.params if param.kind is not ParamKind.RECEIVER]
     places = [param for param in params if param.kind is ParamKind.NORMAL]
@@ -1209,7 +1230,7 @@ def _without_none(values: Iterable[Value]) -> Values:
     return tuple(value for value in found if value != _NONE) or found
 
 
-_CHAIN = frozenset({Op.NAME, Op.MEMBER, Op.INDEX, Op.THIS, Op.RECEIVER_CLASS})
+_CHAIN = frozenset({ops.NAME, ops.MEMBER, ops.INDEX, ops.THIS, ops.RECEIVER_CLASS})
 _OBJECT_MEMBERS = frozenset(dir(object)) | {
     "__dict__",
     "__name__",

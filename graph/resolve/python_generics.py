@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ctxsearch.graph.facts import Expr, Op, Type
+from ctxsearch.graph import ops
+from ctxsearch.graph.facts import Expr, Type
 from ctxsearch.graph.resolve.python_modules import PythonModules
 from ctxsearch.graph.resolve.values import Class, Coll, Ext, Func, Inst, Values
 
@@ -30,7 +31,7 @@ class PythonGenerics(PythonModules):
         """Class[argument] as a value: the class with its type arguments."""
         exprs = self.table(path).facts.exprs
         first = exprs[expr.args[0]] if expr.args else None
-        written = first.args if first is not None and first.op is Op.SEQUENCE else expr.args
+        written = first.args if first is not None and first.op is ops.SEQUENCE else expr.args
         args = tuple(self._each(self.value(path, arg), self.instance_of) for arg in written)
         known = args if any(args) else ()
         return tuple(Class(value.path, value.index, known) for value in classes if isinstance(value, Class))

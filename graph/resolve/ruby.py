@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ctxsearch.graph.facts import MODULE_SCOPE, Definition, Expr, Import, Op, ParamKind, Type
+from ctxsearch.graph import ops
+from ctxsearch.graph.facts import MODULE_SCOPE, Definition, Expr, Import, ParamKind, Type
 from ctxsearch.graph.model import CALLABLE_KINDS, NodeFlag, NodeKind
 from ctxsearch.graph.resolve.evaluate import Evaluator
 from ctxsearch.graph.resolve.ruby_names import CLASS_METHODS, COMMON_METHODS, CORE_CLASSES, KERNEL, OBJECT_METHODS
@@ -214,7 +215,7 @@ class RubyEvaluator(Evaluator):
         if declared.name in ("self", ""):
             return UNKNOWN
         found = self.constant(path, scope, declared.name, inherited=False)
-        return tuple(value for value in found if isinstance(value, Class | Ext))
+        return tuple(value for value in found if isinstance(value, (Class, Ext)))
 
     def reference(self, path: str, expr: int) -> Values:
         item = self.table(path).facts.exprs[expr]
@@ -252,7 +253,7 @@ class RubyEvaluator(Evaluator):
         return tuple(
             Class(value.path, value.index) if isinstance(value, Inst) else Ext("Class")
             for value in values
-            if isinstance(value, Inst | Class | Ext)
+            if isinstance(value, (Inst, Class, Ext))
         )
 
     def eval_callable(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
@@ -262,7 +263,7 @@ class RubyEvaluator(Evaluator):
 
     def eval_member(self, path: str, index: int, expr: Expr) -> Values:
         base = self.table(path).facts.exprs[expr.base] if expr.base >= 0 else None
-        if base is not None and base.op is Op.SUPER:
+        if base is not None and base.op is ops.SUPER:
             return self._super_method(path, expr)
         return super().eval_member(path, index, expr)
 
@@ -373,7 +374,7 @@ class RubyEvaluator(Evaluator):
 
     def ancestry(self, path: str, index: int) -> list[Class | Ext]:
         found = self._guarded(path, ("mro", path, index), lambda: tuple(self._ancestors(path, index)), _WIDE)
-        return [item for item in found if isinstance(item, Class | Ext)] or [Class(path, index)]
+        return [item for item in found if isinstance(item, (Class, Ext))] or [Class(path, index)]
 
     def _ancestors(self, path: str, index: int) -> list[Class | Ext]:
         """Prepended modules, the openings, included modules from the last, then the parent's ancestors."""
@@ -410,15 +411,15 @@ class RubyEvaluator(Evaluator):
         if isinstance(callee, Func):
             exprs = self.table(callee.path).facts.exprs
             returns = self.definition(callee.path, callee.index).returns
-            if returns and all(exprs[item].op is Op.THIS for item in returns):
+            if returns and all(exprs[item].op is ops.THIS for item in returns):
                 return self._receivers(path, index)
         return super().call_result(callee, path, index)
 
     def _receivers(self, path: str, call: int) -> Values:
         exprs = self.table(path).facts.exprs
         callee = exprs[exprs[call].base]
-        if callee.op is Op.MEMBER and exprs[callee.base].op is not Op.SUPER:
-            return tuple(item for item in self.value(path, callee.base) if isinstance(item, Inst | Class))
+        if callee.op is ops.MEMBER and exprs[callee.base].op is not ops.SUPER:
+            return tuple(item for item in self.value(path, callee.base) if isinstance(item, (Inst, Class)))
         this = self._self(path, exprs[call].scope)
         return (this,) if this is not None else UNKNOWN
 
@@ -437,15 +438,15 @@ class RubyEvaluator(Evaluator):
 
     def guess(self, path: str, index: int, expr: Expr) -> list[tuple[str, int]]:  # noqa: ARG002
         """A method of an unknown receiver: the only one of that name, unless libraries have such a name too."""
-        if expr.op is not Op.CALL or expr.base < 0:
+        if expr.op is not ops.CALL or expr.base < 0:
             return []
         callee = self.table(path).facts.exprs[expr.base]
         name = callee.name
         if len(name) < _MIN_GUESS or name in COMMON_METHODS or name.rstrip("=") in COMMON_METHODS:
             return []
-        if callee.op is Op.MEMBER and not name.startswith("@"):
+        if callee.op is ops.MEMBER and not name.startswith("@"):
             receivers = self.value(path, callee.base)
-        elif callee.op is Op.NAME and callee.text == "call":
+        elif callee.op is ops.NAME and callee.text == "call":
             this = self._self(path, callee.scope)
             receivers = (this,) if this is not None else UNKNOWN
             if this is None:
@@ -461,7 +462,7 @@ class RubyEvaluator(Evaluator):
 
     def _may_have(self, receiver: Value, method: tuple[str, int]) -> bool:
         """A known receiver has a method of a subclass at most, a module those of its hosts and their other modules."""
-        if not isinstance(receiver, Inst | Class):
+        if not isinstance(receiver, (Inst, Class)):
             return False
         static = bool(self.definition(*method).flags & NodeFlag.STATIC)
         if static != isinstance(receiver, Class):
@@ -525,7 +526,7 @@ def _adds_nothing(value: Ext) -> bool:
 def _takes(definition: Definition, exprs: tuple[Expr, ...], call: Expr) -> bool:
     """Whether a call passes as many arguments as a method can take."""
     given = [exprs[arg] for arg in call.args]
-    if any(item.op is Op.SPREAD for item in given):
+    if any(item.op is ops.SPREAD for item in given):
         return True
     params = definition.params
     if definition.flags & NodeFlag.PROPERTY:
@@ -533,7 +534,7 @@ def _takes(definition: Definition, exprs: tuple[Expr, ...], call: Expr) -> bool:
     positional = [param for param in params if param.kind is ParamKind.NORMAL]
     required = sum(param.default < 0 for param in positional)
     open_ended = any(param.kind is ParamKind.VARIADIC for param in params)
-    plain = sum(item.op is not Op.KEYWORD for item in given)
+    plain = sum(item.op is not ops.KEYWORD for item in given)
     braceless = int(plain < len(given))  # keywords may fill a last positional parameter as a hash
     return required <= plain + braceless and (plain <= len(positional) or open_ended)
 

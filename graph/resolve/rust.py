@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ctxsearch.graph.facts import MODULE_SCOPE, Definition, Expr, Import, Op, ParamKind, Type
+from ctxsearch.graph import ops
+from ctxsearch.graph.facts import MODULE_SCOPE, Definition, Expr, Import, ParamKind, Type
 from ctxsearch.graph.model import CALLABLE_KINDS, NodeFlag, NodeKind, Rule
 from ctxsearch.graph.resolve.rust_closures import FLATTENING, RustClosures
 from ctxsearch.graph.resolve.rust_library import STD_METHODS
@@ -513,7 +514,7 @@ class RustEvaluator(RustClosures):
         """The place-th value inside a variant that a pattern names."""
         facts = self.table(path).facts
         item = facts.exprs[expr.base]
-        owners = self.value(path, item.base) if item.op is Op.MEMBER else UNKNOWN
+        owners = self.value(path, item.base) if item.op is ops.MEMBER else UNKNOWN
         for owner in owners:
             if isinstance(owner, Class):
                 table = self.table(owner.path)
@@ -544,8 +545,8 @@ class RustEvaluator(RustClosures):
 
     def guess(self, path: str, index: int, expr: Expr) -> list[Place]:  # noqa: ARG002
         """A method that only one type of the crate has, and std has not."""
-        callee = self.table(path).facts.exprs[expr.base] if expr.op is Op.CALL and expr.base >= 0 else None
-        if callee is None or callee.op is not Op.MEMBER or callee.name in STD_METHODS or len(callee.name) < 4:
+        callee = self.table(path).facts.exprs[expr.base] if expr.op is ops.CALL and expr.base >= 0 else None
+        if callee is None or callee.op is not ops.MEMBER or callee.name in STD_METHODS or len(callee.name) < 4:
             return []
         if not self._has_receiver(path, callee):
             return []
@@ -571,11 +572,11 @@ class RustEvaluator(RustClosures):
         return root in ("", "self")
 
     def rule(self, path: str, expr: Expr, values: Values) -> Rule:
-        if expr.op is Op.CALL and expr.base >= 0:
+        if expr.op is ops.CALL and expr.base >= 0:
             callee = self.table(path).facts.exprs[expr.base]
-            if callee.op is Op.MEMBER and callee.base >= 0:
+            if callee.op is ops.MEMBER and callee.base >= 0:
                 base = self.table(path).facts.exprs[callee.base]
-                if base.op is Op.NAME and base.name in ("self", "Self"):
+                if base.op is ops.NAME and base.name in ("self", "Self"):
                     return Rule.SELF
         return super().rule(path, expr, values)
 

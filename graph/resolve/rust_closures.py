@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ctxsearch.graph.facts import Expr, Op
+from ctxsearch.graph import ops
+from ctxsearch.graph.facts import Expr
 from ctxsearch.graph.model import NodeFlag
 from ctxsearch.graph.resolve.evaluate import Evaluator
 from ctxsearch.graph.resolve.values import UNKNOWN, Ext, Func, Values
@@ -55,7 +56,7 @@ class RustClosures(Evaluator):
         exprs = self.table(path).facts.exprs
         call = self.table(path).function_calls.get(closure, -1)
         callee = exprs[exprs[call].base] if call >= 0 and exprs[call].base >= 0 else None
-        if callee is None or callee.op is not Op.MEMBER or callee.name not in GIVE_ITEM:
+        if callee is None or callee.op is not ops.MEMBER or callee.name not in GIVE_ITEM:
             return UNKNOWN
         items = [
             value.args[0]
@@ -67,7 +68,7 @@ class RustClosures(Evaluator):
     def mapped(self, container: Ext, name: str, path: str, call: Expr) -> Values:
         """container.map(closure) and its like: a container of what the closure returns."""
         exprs = self.table(path).facts.exprs
-        given = [value for arg in call.args for value in self.value(path, arg) if exprs[arg].op is Op.FUNCTION]
+        given = [value for arg in call.args for value in self.value(path, arg) if exprs[arg].op is ops.FUNCTION]
         results = tuple(
             result for value in given if isinstance(value, Func) for result in self.returned(value.path, value.index)
         )

@@ -17,7 +17,8 @@ from typing import Any
 
 import msgspec
 
-from ctxsearch.graph.facts import FileFacts, Op
+from ctxsearch.graph import ops
+from ctxsearch.graph.facts import FileFacts
 from ctxsearch.graph.resolve.tables import CLASS_LIKE, FileTable
 
 MODULE_STARS = "*"  # the pseudo-name under which star imports, star exports and the package are seen
@@ -85,7 +86,7 @@ class _Surface:
         """The top-level name whose readers see this assignment; None for a local of a function."""
         target = self.facts.exprs[self.facts.assigns[assign].target]
         table = self.table
-        if target.op is Op.NAME:
+        if target.op is ops.NAME:
             if target.scope < 0:
                 return target.name
             inside_function = self.facts.definitions[target.scope].params or table.enclosing_class(target.scope) != (
@@ -135,7 +136,7 @@ class _Surface:
             return known
         self._exprs[index] = b"..."  # a cycle refers to itself
         item = self.facts.exprs[index]
-        if item.op in (Op.FUNCTION, Op.CLASS):
+        if item.op in (ops.FUNCTION, ops.CLASS):
             base: Any = self.table.stable_name(item.base)
         else:
             base = self._expr(item.base)
@@ -148,7 +149,7 @@ class _Surface:
             tuple(self._expr(arg) for arg in item.args),
             item.text,
             item.type,
-            self._local(item.scope, item.name, item.at) if item.op is Op.NAME else (),
+            self._local(item.scope, item.name, item.at) if item.op is ops.NAME else (),
         )
         digest = self._exprs[index] = hashlib.blake2b(_encoder.encode(value), digest_size=16).digest()
         return digest
@@ -184,4 +185,4 @@ def _covers(facts: FileFacts, assign: int, at: int) -> tuple[bool, bool]:
 
 
 _encoder = msgspec.msgpack.Encoder()
-_SCOPED = frozenset({Op.NAME, Op.THIS, Op.SUPER, Op.RECEIVER_CLASS})
+_SCOPED = frozenset({ops.NAME, ops.THIS, ops.SUPER, ops.RECEIVER_CLASS})

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from ctxsearch.graph import ops
 from ctxsearch.graph.facts import Definition, FileFacts, Op, ParamKind
 from ctxsearch.graph.model import NodeFlag, NodeId, NodeKind, module_node_id, node_id
 
 Names = dict[str, list[int]]
+Place = tuple[int, int, int]  # byte offset, what it is (0 an assignment, 1 a definition, 2 an import), its index
 CLASS_LIKE = frozenset({NodeKind.CLASS, NodeKind.INTERFACE})
 
 
@@ -15,11 +17,15 @@ class FileTable:
     """Indexes into one FileFacts. Never looks at another file."""
 
     __slots__ = (
+        "_by_op",
         "_by_stable_name",
         "_function_calls",
         "_given_names",
         "_ids",
         "_member_names",
+        "_param_uses",
+        "_places",
+        "_uses",
         "attributes",
         "binds",
         "children",
@@ -30,7 +36,6 @@ class FileTable:
         "fields",
         "imports",
         "ordinals",
-        "param_uses",
         "path",
         "stars",
         "top",
@@ -73,11 +78,14 @@ class FileTable:
         self.exports: Names = {}
         for index, export in enumerate(facts.exports):
             self.exports.setdefault(export.name, []).append(index)
-        self.param_uses: dict[int, frozenset[int]] | None = None
+        self._by_op: list[list[int]] | None = None
+        self._param_uses: dict[int, frozenset[int]] = {}
+        self._uses: dict[int, set[str]] | None = None
         self.top_keys: list[int] | None = None  # kept here for the evaluator: the key of each definition's top name
         self._by_stable_name: dict[str, int] | None = None
         self._function_calls: dict[int, int] | None = None
         self._ids: dict[int, NodeId] = {}
+        self._places: dict[tuple[int, str], list[Place]] = {}
         self._member_names: dict[int, frozenset[str]] = {}
         self._given_names: frozenset[str] | None = None
 
@@ -85,13 +93,13 @@ class FileTable:
         exprs = self.facts.exprs
         for index, assign in enumerate(self.facts.assigns):
             target = exprs[assign.target]
-            if target.op is Op.NAME:
+            if target.op is ops.NAME:
                 self.binds[target.scope].setdefault(target.name, []).append(index)
-            elif target.op is Op.MEMBER and exprs[target.base].op is Op.THIS:
+            elif target.op is ops.MEMBER and exprs[target.base].op is ops.THIS:
                 owner = self.enclosing_class(target.scope)
                 if owner >= 0:
                     self.fields[owner].setdefault(target.name, []).append(index)
-            elif target.op in (Op.MEMBER, Op.INDEX):
+            elif target.op in (ops.MEMBER, ops.INDEX):
                 self.attributes[self.root_name(target.base)].append(index)
 
     def root_name(self, expr: int) -> str:
@@ -99,9 +107,9 @@ class FileTable:
         exprs = self.facts.exprs
         while expr >= 0:
             item = exprs[expr]
-            if item.op is Op.NAME:
+            if item.op is ops.NAME:
                 return item.name
-            if item.op not in (Op.MEMBER, Op.INDEX, Op.CALL):
+            if item.op not in (ops.MEMBER, ops.INDEX, ops.CALL):
                 return ""
             expr = item.base
         return ""
@@ -131,6 +139,23 @@ class FileTable:
             return self.id_of(definition.parent)
         return node_id(self.path, definition.kind, definition.qualified_name, self.ordinals[index])
 
+    def places(self, scope: int, name: str) -> list[Place]:
+        """Where a scope itself binds a name, in order; callers leave the list as it is."""
+        known = self._places.get((scope, name))
+        if known is None:
+            facts = self.facts
+            known = [
+                (facts.exprs[facts.assigns[index].target].at, 0, index)
+                for index in (self.binds[scope].get(name, ()) if scope in self.binds else ())
+            ]
+            if scope in self.defs:
+                known += [(facts.definitions[index].start, 1, index) for index in self.defs[scope].get(name, ())]
+            if scope in self.imports:
+                known += [(facts.imports[index].at, 2, index) for index in self.imports[scope].get(name, ())]
+            known.sort()
+            self._places[scope, name] = known
+        return known
+
     def member_names(self, owner: int) -> frozenset[str]:
         """Every name that a class's own body or methods give it: definitions, fields, bindings and imports."""
         known = self._member_names.get(owner)
@@ -145,7 +170,7 @@ class FileTable:
         if self._given_names is None:
             facts = self.facts
             targets = [facts.exprs[facts.assigns[item].target] for items in self.attributes.values() for item in items]
-            self._given_names = frozenset(target.name for target in targets if target.op is Op.MEMBER)
+            self._given_names = frozenset(target.name for target in targets if target.op is ops.MEMBER)
         return self._given_names
 
     def stable_name(self, index: int) -> str:
@@ -166,53 +191,68 @@ class FileTable:
             exprs = self.facts.exprs
             self._function_calls = {
                 exprs[arg].base: index
-                for index, expr in enumerate(exprs)
-                if expr.op is Op.CALL
-                for arg in expr.args
-                if exprs[arg].op is Op.FUNCTION
+                for index in self.sites(ops.CALL)
+                for arg in exprs[index].args
+                if exprs[arg].op is ops.FUNCTION
             }
         return self._function_calls
 
+    def sites(self, *wanted: Op) -> list[int]:
+        """The expressions of these operators, in order."""
+        if self._by_op is None:
+            self._by_op = [[] for _ in Op]
+            for index, expr in enumerate(self.facts.exprs):
+                self._by_op[expr.op].append(index)
+        if len(wanted) == 1:
+            return self._by_op[wanted[0]]
+        return sorted(index for op in wanted for index in self._by_op[op])
+
     def used_params(self, index: int) -> frozenset[int]:
         """Positions of the parameters that a function (or a closure in it) calls, looks into, stores or passes on."""
-        if self.param_uses is None:
-            self.param_uses = self._find_param_uses()
-        return self.param_uses.get(index, frozenset())
+        known = self._param_uses.get(index)
+        if known is None:
+            places = {
+                param.name: place for place, param in enumerate(self.facts.definitions[index].params) if param.name
+            }
+            used: set[int] = set()
+            if places:
+                self._find_uses(index, places, used)
+            known = self._param_uses[index] = frozenset(used)
+        return known
 
-    def _find_param_uses(self) -> dict[int, frozenset[int]]:
-        facts = self.facts
-        exprs = facts.exprs
-        positions = {
-            index: {param.name: place for place, param in enumerate(definition.params) if param.name}
-            for index, definition in enumerate(facts.definitions)
-            if definition.params
-        }
-        uses: dict[int, set[int]] = defaultdict(set)
+    def _find_uses(self, scope: int, places: dict[str, int], used: set[int]) -> None:
+        """Parameters that the code of a scope uses, and the functions inside that have none of that name."""
+        for name in self._used_names().get(scope, ()):
+            if name in places:
+                used.add(places[name])
+        definitions = self.facts.definitions
+        for child in self.children.get(scope, ()):
+            hidden = {param.name for param in definitions[child].params}
+            self._find_uses(child, {name: place for name, place in places.items() if name not in hidden}, used)
 
-        def use(expr: int) -> None:
-            while expr >= 0 and exprs[expr].op in (Op.KEYWORD, Op.SPREAD, Op.MEMBER, Op.INDEX, Op.AWAIT, Op.ELEMENT):
-                expr = exprs[expr].base
-            if expr < 0 or exprs[expr].op is not Op.NAME:
-                return
-            scope, name = exprs[expr].scope, exprs[expr].name
-            while scope >= 0:
-                place = positions.get(scope, {}).get(name)
-                if place is not None:
-                    uses[scope].add(place)
-                    return
-                scope = facts.definitions[scope].parent
+    def _used_names(self) -> dict[int, set[str]]:
+        """Names at the bottom of what calls call and are given, assignments store and functions return, by scope."""
+        if self._uses is None:
+            facts = self.facts
+            exprs = facts.exprs
+            used = [assign.value for assign in facts.assigns]
+            for op in (ops.CALL, ops.NEW):
+                for site in self.sites(op):
+                    item = exprs[site]
+                    used.append(item.base)
+                    used += item.args
+            for definition in facts.definitions:
+                used += definition.returns
+            self._uses = defaultdict(set)
+            for expr in used:
+                while expr >= 0 and exprs[expr].op in _PARTS:
+                    expr = exprs[expr].base
+                if expr >= 0 and exprs[expr].op is ops.NAME:
+                    self._uses[exprs[expr].scope].add(exprs[expr].name)
+        return self._uses
 
-        for item in exprs:
-            if item.op is Op.CALL or item.op is Op.NEW:
-                use(item.base)
-                for arg in item.args:
-                    use(arg)
-        for assign in facts.assigns:
-            use(assign.value)
-        for definition in facts.definitions:
-            for value in definition.returns:
-                use(value)
-        return {index: frozenset(places) for index, places in uses.items()}
+
+_PARTS = frozenset({ops.KEYWORD, ops.SPREAD, ops.MEMBER, ops.INDEX, ops.AWAIT, ops.ELEMENT})
 
 
 def positional_params(definition: Definition) -> list[int]:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ctxsearch.graph.facts import Expr, FileFacts, Op, Type
+from ctxsearch.graph import ops
+from ctxsearch.graph.facts import Expr, FileFacts, Type
 from ctxsearch.graph.model import CALLABLE_KINDS, NodeFlag, NodeKind, Rule
 from ctxsearch.graph.resolve.overloads import simple
 from ctxsearch.graph.resolve.tables import CLASS_LIKE
@@ -101,7 +102,7 @@ class TypedEvaluator(FunctionRules):
         if not params or value.args:
             return (value,)
         for target in self.choose_constructor(Class(value.path, value.index), path, expr):
-            if isinstance(target, Func | Class):
+            if isinstance(target, (Func, Class)):
                 env = self.unified_arguments(target.path, target.index, path, expr)
                 args = tuple(env.get((value.path, value.index, place), UNKNOWN) for place in range(len(params)))
                 return (Inst(value.path, value.index, args),) if any(args) else (value,)
@@ -110,7 +111,7 @@ class TypedEvaluator(FunctionRules):
     def eval_choice(self, path: str, index: int, expr: Expr) -> Values:
         """One of several: the nearest common class when all are the repository's own."""
         found = tuple(dict.fromkeys(super().eval_choice(path, index, expr)))
-        own = [value for value in found if isinstance(value, Inst | Class)]  # an object's name is its only instance
+        own = [value for value in found if isinstance(value, (Inst, Class))]  # an object's name is its only instance
         if len(own) < 2 or len(own) != len(found):
             return found
         others = [
@@ -163,7 +164,7 @@ class TypedEvaluator(FunctionRules):
 
     def _receiver_field(self, path: str, scope: int, name: str) -> Values | None:
         for receiver in self.implicit_receiver(path, scope):
-            if isinstance(receiver, Inst | Class):
+            if isinstance(receiver, (Inst, Class)):
                 found = self.field(receiver, name)
                 if found is not None:
                     return found
@@ -262,7 +263,7 @@ class TypedEvaluator(FunctionRules):
 
     def method_call(self, base: Value, name: str, path: str, call: int) -> Values:
         """base.name(...): the function that the call means."""
-        if isinstance(base, Inst | Class):
+        if isinstance(base, (Inst, Class)):
             found = self.called_member(base, name, path, call)
             if found is not None:
                 return found
@@ -331,14 +332,18 @@ class TypedEvaluator(FunctionRules):
     # -- rules and guesses
 
     def rule(self, path: str, expr: Expr, values: Values) -> Rule:
-        if expr.op is Op.CALL and expr.base >= 0 and self.table(path).facts.exprs[expr.base].op in (Op.THIS, Op.SUPER):
+        if (
+            expr.op is ops.CALL
+            and expr.base >= 0
+            and self.table(path).facts.exprs[expr.base].op in (ops.THIS, ops.SUPER)
+        ):
             return Rule.SELF
         return super().rule(path, expr, values)
 
     def guess(self, path: str, index: int, expr: Expr) -> list[tuple[str, int]]:  # noqa: ARG002
         """An unknown receiver: the only class that has such a method, if no library type is known to have one."""
-        callee = self.table(path).facts.exprs[expr.base] if expr.op is Op.CALL and expr.base >= 0 else None
-        if callee is None or callee.op is not Op.MEMBER or len(callee.name) < MIN_UNIQUE_LENGTH:
+        callee = self.table(path).facts.exprs[expr.base] if expr.op is ops.CALL and expr.base >= 0 else None
+        if callee is None or callee.op is not ops.MEMBER or len(callee.name) < MIN_UNIQUE_LENGTH:
             return []
         if self.library.knows(callee.name) or callee.name in self.root_members or self.value(path, callee.base):
             return []
@@ -361,7 +366,7 @@ class TypedEvaluator(FunctionRules):
     def named_methods(self, base: Value, name: str) -> Values:
         if isinstance(base, Var):
             return self._each(self.bounds(base), lambda bound: self.named_methods(bound, name))
-        if not isinstance(base, Inst | Class):
+        if not isinstance(base, (Inst, Class)):
             return EXTERNAL if isinstance(base, Ext) else UNKNOWN
         if name == "new":
             return (Class(base.path, base.index, base.args),)
@@ -376,14 +381,14 @@ class TypedEvaluator(FunctionRules):
         """Method references, and the superclass constructors that anonymous classes run."""
         facts = self.table(path).facts
         for index, expr in enumerate(facts.exprs):
-            if expr.op is Op.CALLABLE and (self.references_call or self._through_super(facts, expr)):
+            if expr.op is ops.CALLABLE and (self.references_call or self._through_super(facts, expr)):
                 for value in self.ask(path, index):
                     yield from self._reference_targets(value, expr)
-            elif expr.op is Op.NEW and expr.base >= 0 and facts.exprs[expr.base].op is Op.CLASS:
+            elif expr.op is ops.NEW and expr.base >= 0 and facts.exprs[expr.base].op is ops.CLASS:
                 yield from self._anonymous_super(path, expr)
-            elif expr.op is Op.ELEMENT:
+            elif expr.op is ops.ELEMENT:
                 yield from self._protocol(path, expr, self.iteration)
-            elif expr.op is Op.ENTER:
+            elif expr.op is ops.ENTER:
                 yield from self._protocol(path, expr, self.release)
 
     def _protocol(
@@ -411,7 +416,7 @@ class TypedEvaluator(FunctionRules):
 
     def _through_super(self, facts: FileFacts, expr: Expr) -> bool:
         """`super::m` is code that calls m: no other object can."""
-        return expr.base >= 0 and facts.exprs[expr.base].op is Op.SUPER
+        return expr.base >= 0 and facts.exprs[expr.base].op is ops.SUPER
 
     def _reference_targets(self, value: Value, expr: Expr) -> Iterator[tuple[int, tuple[str, int], Rule, int]]:
         if isinstance(value, Func):
@@ -440,17 +445,17 @@ class TypedEvaluator(FunctionRules):
 
     def reference(self, path: str, expr: int) -> Values:
         item = self.table(path).facts.exprs[expr]
-        if item.op is Op.CALLABLE:
-            return tuple(value for value in self.ask(path, expr) if isinstance(value, Func | Class))
-        if item.op is Op.LITERAL and item.type is not None and item.type.args:
+        if item.op is ops.CALLABLE:
+            return tuple(value for value in self.ask(path, expr) if isinstance(value, (Func, Class)))
+        if item.op is ops.LITERAL and item.type is not None and item.type.args:
             return tuple(v for arg in item.type.args for v in self.type_classes(path, item.scope, arg))
-        if item.op is Op.MEMBER:
+        if item.op is ops.MEMBER:
             return self._each(self.ask(path, item.base), lambda owner: self.defined(owner, item.name))
         return UNKNOWN
 
     def defined(self, owner: Value, name: str) -> Values:
         """A constant or nested type as a definition, for USES edges."""
-        if not isinstance(owner, Class | Inst):
+        if not isinstance(owner, (Class, Inst)):
             return UNKNOWN
         for ancestor in self.linear(owner.path, owner.index):
             if isinstance(ancestor, Inst):
@@ -464,7 +469,7 @@ class TypedEvaluator(FunctionRules):
 
     def decorator(self, path: str, expr: int) -> Values:
         item = self.table(path).facts.exprs[expr]
-        if item.op is Op.NAME:
+        if item.op is ops.NAME:
             return self.type_name(path, item.scope, item.name)
         return UNKNOWN
 

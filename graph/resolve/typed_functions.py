@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ctxsearch.graph.facts import Definition, Expr, FileFacts, Op, ParamKind, Type
+from ctxsearch.graph import ops
+from ctxsearch.graph.facts import Definition, Expr, FileFacts, ParamKind, Type
 from ctxsearch.graph.model import CALLABLE_KINDS, NodeFlag, NodeKind
 from ctxsearch.graph.resolve.library import Library
 from ctxsearch.graph.resolve.overloads import arithmetic, is_text, simple
@@ -136,14 +137,14 @@ class FunctionRules(OverloadRules):
         if base < 0:
             return {}
         expr = facts.exprs[base]
-        if expr.op is Op.MEMBER:
+        if expr.op is ops.MEMBER:
             receivers = self.value(path, expr.base)
         else:
             receivers = self.enclosing_instances(path, expr.scope)
         for receiver in receivers:
             values = self.bounds(receiver) if isinstance(receiver, Var) else (receiver,)
             for value in values:
-                if isinstance(value, Inst | Class):
+                if isinstance(value, (Inst, Class)):
                     env = self.seen_as(value, callee.path, owner)
                     if env:
                         return env
@@ -162,12 +163,12 @@ class FunctionRules(OverloadRules):
         facts = self.table(path).facts
         site = facts.exprs[call]
         definition = self.definition(callee.path, callee.index)
-        if site.type is not None and site.op is Op.CALL:
+        if site.type is not None and site.op is ops.CALL:
             given = (self.typed(path, site.scope, arg) for arg in site.type.args)
             return {(callee.path, callee.index, place): values for place, values in enumerate(given)}
         found: Env = {}
-        callee_expr = facts.exprs[site.base] if site.op is Op.CALL and site.base >= 0 else None
-        if definition.receiver is not None and callee_expr is not None and callee_expr.op is Op.MEMBER:
+        callee_expr = facts.exprs[site.base] if site.op is ops.CALL and site.base >= 0 else None
+        if definition.receiver is not None and callee_expr is not None and callee_expr.op is ops.MEMBER:
             wanted = self.typed(callee.path, callee.index, definition.receiver)
             self._unify(wanted, self.value(path, callee_expr.base), found, 0)
         for position, arg in enumerate(site.args):
@@ -180,9 +181,9 @@ class FunctionRules(OverloadRules):
                 continue
             if param.kind is ParamKind.VARIADIC:
                 wanted = self._each(wanted, self.element)
-            if expr.op is Op.KEYWORD:
+            if expr.op is ops.KEYWORD:
                 arg, expr = expr.base, facts.exprs[expr.base]
-            if expr.op in (Op.FUNCTION, Op.CALLABLE):
+            if expr.op in (ops.FUNCTION, ops.CALLABLE):
                 if functions:
                     self._infer_from_function(wanted, path, arg, found)
             else:
@@ -196,7 +197,7 @@ class FunctionRules(OverloadRules):
         found: Env = {}
         for position, arg in enumerate(site.args):
             param = self.param_for(definition, facts.exprs[arg], position)
-            if param is not None and param.kind is ParamKind.NORMAL and facts.exprs[arg].op is not Op.KEYWORD:
+            if param is not None and param.kind is ParamKind.NORMAL and facts.exprs[arg].op is not ops.KEYWORD:
                 self._unify(self.typed(place, index, param.type), self.value(path, arg), found, 0)
         return found
 
@@ -210,7 +211,7 @@ class FunctionRules(OverloadRules):
         """What a function literal or reference gives when called."""
         facts = self.table(path).facts
         expr = facts.exprs[arg]
-        if expr.op is Op.FUNCTION:
+        if expr.op is ops.FUNCTION:
             returns = facts.definitions[expr.base].returns
             return self._guarded(
                 path, ("lr", path, arg), lambda: tuple(v for item in returns for v in self.value(path, item))
@@ -373,7 +374,7 @@ class FunctionRules(OverloadRules):
         return self._first_signature(wanted)
 
     def ask_callee(self, path: str, call: int, site: Expr) -> Values:  # noqa: ARG002
-        if site.op is Op.NEW:
+        if site.op is ops.NEW:
             return self._each(self.new_classes(path, site), lambda value: self.constructed(value, path, site))
         return self.value(path, site.base)
 
@@ -403,7 +404,7 @@ class FunctionRules(OverloadRules):
     def _from_argument(self, name: str, path: str, call: int) -> Values:
         facts = self.table(path).facts
         for arg in facts.exprs[call].args:
-            function = facts.exprs[arg].op in (Op.FUNCTION, Op.CALLABLE)
+            function = facts.exprs[arg].op in (ops.FUNCTION, ops.CALLABLE)
             if name == "A" and not function:
                 return self.value(path, arg)
             if name == "E" and not function:
@@ -435,19 +436,19 @@ class FunctionRules(OverloadRules):
 def _find_sites(facts: FileFacts) -> Sites:
     made = Sites(facts)
     for index, expr in enumerate(facts.exprs):
-        if expr.op is Op.CALL:
+        if expr.op is ops.CALL:
             made.calls[expr.base] = index
-        if expr.op in (Op.CALL, Op.NEW):
+        if expr.op in (ops.CALL, ops.NEW):
             for position, arg in enumerate(expr.args):
                 made.parents[arg] = ("arg", index, position)
-        elif expr.op is Op.CHOICE:
+        elif expr.op is ops.CHOICE:
             for position, arg in enumerate(expr.args):
                 made.parents.setdefault(arg, ("choice", index, position))
-        elif expr.op is Op.KEYWORD:
+        elif expr.op is ops.KEYWORD:
             made.parents[expr.base] = ("keyword", index, 0)
-        elif expr.op is Op.CAST:
+        elif expr.op is ops.CAST:
             made.parents[expr.base] = ("cast", index, 0)
-        elif expr.op is Op.FUNCTION:
+        elif expr.op is ops.FUNCTION:
             made.literals[expr.base] = index
     for index, assign in enumerate(facts.assigns):
         made.parents.setdefault(assign.value, ("assign", index, 0))

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ctxsearch.graph.facts import Definition, Expr, Op, Param, ParamKind
+from ctxsearch.graph import ops
+from ctxsearch.graph.facts import Definition, Expr, Param, ParamKind
 from ctxsearch.graph.model import NodeFlag
 from ctxsearch.graph.resolve.overloads import NO_MATCH, RELATED, WEAK, fit, is_open, is_type_name, simple, takes
 from ctxsearch.graph.resolve.tables import CLASS_LIKE
@@ -40,7 +41,7 @@ class OverloadRules(TypeRules):
         None at all when nothing fits and that is telling (`strict`). Candidates come nearest class first.
         """
         fitting = [item for item in candidates if self.accepts(self.definition(*item), path, call)]
-        if call.op is Op.CALL and call.type is not None and call.type.args:
+        if call.op is ops.CALL and call.type is not None and call.type.args:
             count = len(call.type.args)  # type arguments written at the call
             fitting = [item for item in fitting if len(self.definition(*item).type_params) == count] or fitting
         if not fitting or (len(fitting) == 1 and not strict):
@@ -144,9 +145,9 @@ class OverloadRules(TypeRules):
     def _is_known(self, path: str, arg: int) -> bool:
         """Whether anything is known of an argument's type: else it cannot choose among types."""
         expr = self.table(path).facts.exprs[arg]
-        if expr.op is Op.KEYWORD and expr.base >= 0:
+        if expr.op is ops.KEYWORD and expr.base >= 0:
             return self._is_known(path, expr.base)
-        if expr.op in (Op.FUNCTION, Op.CALLABLE):
+        if expr.op in (ops.FUNCTION, ops.CALLABLE):
             return True
         given = self.value(path, arg)
         return bool(given) and not any(isinstance(value, Ext) and not is_type_name(value.name) for value in given)
@@ -182,7 +183,7 @@ class OverloadRules(TypeRules):
 
     def param_for(self, definition: Definition, arg: Expr, position: int) -> Param | None:
         params = [param for param in definition.params if param.kind is not ParamKind.RECEIVER]
-        if arg.op is Op.KEYWORD:
+        if arg.op is ops.KEYWORD:
             return next((param for param in params if param.name == arg.name), None)
         if position < len(params):
             return params[position]
@@ -191,17 +192,17 @@ class OverloadRules(TypeRules):
     def _argument_fit(self, candidate: tuple[str, int], param: Param, path: str, arg: int) -> int:
         facts = self.table(path).facts
         expr = facts.exprs[arg]
-        while expr.op is Op.KEYWORD and expr.base >= 0:
+        while expr.op is ops.KEYWORD and expr.base >= 0:
             arg, expr = expr.base, facts.exprs[expr.base]
         wanted = self.typed(*candidate, param.type)
-        if expr.op is Op.FUNCTION:
+        if expr.op is ops.FUNCTION:
             return self._function_fit(wanted, path, facts.definitions[expr.base])
-        if expr.op is Op.CALLABLE or not wanted:
+        if expr.op is ops.CALLABLE or not wanted:
             return WEAK
         given = self.value(path, arg)
         if not given:
             return WEAK
-        if expr.op is Op.LITERAL and expr.name == "int" and self.takes_whole_numbers(wanted):
+        if expr.op is ops.LITERAL and expr.name == "int" and self.takes_whole_numbers(wanted):
             return WEAK + 1
         if all(map(self.is_function_type, wanted)) and any(self._is_no_function(value) for value in given):
             return NO_MATCH
@@ -272,7 +273,7 @@ class OverloadRules(TypeRules):
             return WEAK + 1 + (not nothing)
         exprs = self.table(path).facts.exprs
         values = [self.value(path, index) for index in literal.returns]
-        if any(exprs[index].op is Op.CALL and not item for index, item in zip(literal.returns, values, strict=True)):
+        if any(exprs[index].op is ops.CALL and not item for index, item in zip(literal.returns, values, strict=True)):
             return WEAK + 1  # a call may give nothing
         known = [value for item in values for value in item if value in NOTHING or _is_typed(value)]
         if len(known) < len(values):

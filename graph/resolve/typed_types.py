@@ -95,7 +95,7 @@ class TypeRules(Evaluator):
         return found
 
     def nested_type(self, value: Value, name: str) -> Values:
-        if isinstance(value, Class | Inst):
+        if isinstance(value, (Class, Inst)):
             return self.member_type(value.path, value.index, name) or UNKNOWN
         return (Ext(f"{value.name}.{name}"),) if isinstance(value, Ext) else UNKNOWN
 
@@ -264,7 +264,7 @@ class TypeRules(Evaluator):
         return [
             Class(item.path, item.index) if isinstance(item, Inst) else item
             for item in self.linear(path, index)
-            if isinstance(item, Inst | Ext)
+            if isinstance(item, (Inst, Ext))
         ]
 
     def bases(self, path: str, index: int) -> Values:
@@ -287,7 +287,7 @@ class TypeRules(Evaluator):
             if isinstance(value, Var):
                 key = (value.path, value.index, value.position)
                 found += env.get(key) or (value,)  # an unknown argument leaves the parameter's bound
-            elif isinstance(value, Inst | Class | Ext) and value.args:
+            elif isinstance(value, (Inst, Class, Ext)) and value.args:
                 args = tuple(self.apply(arg, env, level + 1) for arg in value.args)
                 if isinstance(value, Ext):
                     found.append(Ext(value.name, args))
@@ -319,7 +319,7 @@ class TypeRules(Evaluator):
 
     def member(self, base: Value, name: str) -> Values:
         """base.name that is not called."""
-        if isinstance(base, Inst | Class):
+        if isinstance(base, (Inst, Class)):
             found = self.field(base, name)
             if found is not None:
                 return found
@@ -448,7 +448,7 @@ def has_var(values: Values) -> bool:
     for value in values:
         if isinstance(value, Var):
             return True
-        if isinstance(value, Inst | Class | Ext) and any(has_var(arg) for arg in value.args):
+        if isinstance(value, (Inst, Class, Ext)) and any(has_var(arg) for arg in value.args):
             return True
     return False
 
@@ -459,6 +459,6 @@ def mentions(values: Values, path: str, index: int) -> bool:
         if isinstance(value, Var):
             if value.path == path and value.index == index:
                 return True
-        elif isinstance(value, Inst | Class | Ext) and any(mentions(arg, path, index) for arg in value.args):
+        elif isinstance(value, (Inst, Class, Ext)) and any(mentions(arg, path, index) for arg in value.args):
             return True
     return False

@@ -62,11 +62,12 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     language: str
     package: str
     offered: tuple[tuple[str, int], ...]  # names that any file may look for, with their definitions
+    flags: int  # NodeFlag, of the whole file
 
 
 def entry_of(facts: FileFacts) -> Entry:
     """The entry of a file."""
-    return Entry(facts.language, facts.package, tuple(_offered(facts)))
+    return Entry(facts.language, facts.package, tuple(_offered(facts)), int(facts.flags))
 
 
 class World:
@@ -182,6 +183,9 @@ class World:
 
     def language(self, path: str) -> str:
         return self._entries[path].language
+
+    def flags(self, path: str) -> int:
+        return self._entries[path].flags
 
     def entry(self, path: str) -> Entry:
         return self._entries[path]

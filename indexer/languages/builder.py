@@ -19,6 +19,7 @@ from typing import Any
 
 from tree_sitter import Language, Node, Parser, Query, QueryCursor
 
+from ctxsearch.graph import ops
 from ctxsearch.graph.facts import (
     MODULE_SCOPE,
     Assign,
@@ -248,7 +249,7 @@ class Extractor:
         if known is not None:
             return known
         if self._depth >= MAX_DEPTH:
-            index = self.add(node, Op.UNKNOWN)
+            index = self.add(node, ops.UNKNOWN)
         else:
             self._depth += 1
             try:
@@ -274,7 +275,7 @@ class Extractor:
         return len(self.exprs) - 1
 
     def name(self, node: Node) -> int:
-        return self.add(node, Op.NAME, self.text(node))
+        return self.add(node, ops.NAME, self.text(node))
 
     def assign(self, target: int, value: int, **more: Any) -> None:
         self.assigns.append(Assign(target, value, **more))

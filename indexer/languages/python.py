@@ -8,6 +8,7 @@ from typing import Final
 
 from tree_sitter import Node
 
+from ctxsearch.graph import ops
 from ctxsearch.graph.facts import MODULE_SCOPE, Assign, Export, Expr, Import, Op, Param, ParamKind, Type
 from ctxsearch.graph.model import NodeFlag, NodeKind
 from ctxsearch.indexer.languages import BY_NAME
@@ -166,13 +167,13 @@ class Python(Extractor):
             if child.type == "keyword_argument":
                 value = child.child_by_field_id(_VALUE)
                 if value is not None and self._field_text(child, _NAME) == "metaclass":
-                    draft.decorators.append(self.add(child, Op.KEYWORD, "metaclass", self._value(value)))
+                    draft.decorators.append(self.add(child, ops.KEYWORD, "metaclass", self._value(value)))
             elif child.type in ("identifier", "attribute", "subscript"):
                 draft.bases.append(parse_type(self.text(child)))
             elif child.type == "call":
                 # `with_metaclass(M, Base)`, `namedtuple(...)`
                 draft.bases.append(Type("()", (Type(str(len(draft.decorators))),)))
-                draft.decorators.append(self.add(child, Op.KEYWORD, "base", self._value(child)))
+                draft.decorators.append(self.add(child, ops.KEYWORD, "base", self._value(child)))
 
     def _complete_lambda(self, draft: Draft, node: Node) -> None:
         self._parameters(draft, node.child_by_field_id(_PARAMETERS))
@@ -393,7 +394,7 @@ class Python(Extractor):
             conditional, block = True, -1  # bound from another function, at a time nobody knows
         elif block >= 0:
             conditional = True
-        self.assigns.append(Assign(target, value, declared, expr.op == Op.NAME, until, conditional, block))
+        self.assigns.append(Assign(target, value, declared, expr.op == ops.NAME, until, conditional, block))
 
     def on_test(self, node: Node) -> None:
         """`if isinstance(x, A):` x is an A in that branch; after `if not isinstance(x, A): return` too."""
@@ -439,8 +440,8 @@ class Python(Extractor):
         if declared is None:
             return
         line = self.line(start)
-        self.exprs.append(Expr(Op.NAME, self._owner(name), line, start, name))
-        value = self.add(condition, Op.CAST, base=self._value(subject), type=declared)
+        self.exprs.append(Expr(ops.NAME, self._owner(name), line, start, name))
+        value = self.add(condition, ops.CAST, base=self._value(subject), type=declared)
         self.assigns.append(Assign(len(self.exprs) - 2, value, None, True, end))
 
     def on_assign(self, node: Node) -> None:
@@ -485,22 +486,22 @@ class Python(Extractor):
                 inner = _first(part)
                 if inner is not None:
                     rest = items[position : len(items) - (len(parts) - position - 1)]
-                    args = rest or (self.add(part, Op.SPREAD, base=value),)
-                    self._assign_to(inner, self.add(part, Op.SEQUENCE, "list", args=args), at, None, until)
+                    args = rest or (self.add(part, ops.SPREAD, base=value),)
+                    self._assign_to(inner, self.add(part, ops.SEQUENCE, "list", args=args), at, None, until)
             elif items and -len(items) <= (place := position - len(parts) if starred else position) < len(items):
                 self._assign_to(part, items[place], at, None, until)
             else:
                 index = position - len(parts) if starred else position
                 key = self._literal(part, "int", str(index))
-                item = self.add(part, Op.INDEX, base=value, args=(key,)) if value >= 0 else -1
+                item = self.add(part, ops.INDEX, base=value, args=(key,)) if value >= 0 else -1
                 self._assign_to(part, item, at, None, until)
 
     def _written_items(self, value: int) -> tuple[int, ...]:
         """The items of a list or tuple that is written out; () for anything else."""
-        if value < 0 or self.exprs[value].op != Op.SEQUENCE:
+        if value < 0 or self.exprs[value].op != ops.SEQUENCE:
             return ()
         items = self.exprs[value].args
-        return () if any(self.exprs[item].op == Op.SPREAD for item in items) else items
+        return () if any(self.exprs[item].op == ops.SPREAD for item in items) else items
 
     def _owner(self, name: str) -> int:
         return self._declared.get((self.scope, name), self.scope)
@@ -508,7 +509,7 @@ class Python(Extractor):
     def _target(self, node: Node, at: int) -> int:
         """The NAME that a statement binds. Bound from `at`, the statement's end: `x = f(x)` reads the older x."""
         name = self.text(node)
-        self.exprs.append(Expr(Op.NAME, self._owner(name), self.line(node.start_byte), at, name))
+        self.exprs.append(Expr(ops.NAME, self._owner(name), self.line(node.start_byte), at, name))
         return len(self.exprs) - 1
 
     def _variable(self, node: Node, target: int, value: int, declared: Type | None) -> None:
@@ -520,7 +521,7 @@ class Python(Extractor):
         if (scope, name) in self._variables or name in ("_", "__all__", "__slots__"):
             return
         self._variables.add((scope, name))
-        if value >= 0 and self.exprs[value].op == Op.FUNCTION and self.drafts[self.exprs[value].base].name == name:
+        if value >= 0 and self.exprs[value].op == ops.FUNCTION and self.drafts[self.exprs[value].base].name == name:
             return
         draft = self.draft(NodeKind.VARIABLE, name, node, value=value, result=declared)
         draft.flags |= self._visibility(draft)
@@ -565,7 +566,7 @@ class Python(Extractor):
         if left is None or right is None:
             return
         mode = "async" if node.children[0].type == "async" else ""
-        element = self.add(right, Op.ELEMENT, mode, self._value(right))
+        element = self.add(right, ops.ELEMENT, mode, self._value(right))
         self._leave_branches(node.start_byte)
         self._assign_to(left, element, right.end_byte)
 
@@ -576,18 +577,18 @@ class Python(Extractor):
             if child.type == "for_in_clause":
                 left, right = child.child_by_field_id(_LEFT), child.child_by_field_id(_RIGHT)
                 if left is not None and right is not None:
-                    element = self.add(right, Op.ELEMENT, "", self._value(right))
+                    element = self.add(right, ops.ELEMENT, "", self._value(right))
                     self._bind_inside(left, element, start, end)
 
     def _bind_inside(self, left: Node, value: int, start: int, end: int) -> None:
         if left.type == "identifier":
             name = self.text(left)
-            self.exprs.append(Expr(Op.NAME, self.scope, self.line(left.start_byte), start, name))
+            self.exprs.append(Expr(ops.NAME, self.scope, self.line(left.start_byte), start, name))
             self.assigns.append(Assign(len(self.exprs) - 1, value, None, True, end))
         elif left.type in ("pattern_list", "tuple_pattern", "list_pattern"):
             for position, part in enumerate(left.named_children):
                 key = self._literal(part, "int", str(position))
-                item = self.add(part, Op.INDEX, base=value, args=(key,))
+                item = self.add(part, ops.INDEX, base=value, args=(key,))
                 self._bind_inside(part, item, start, end)
 
     def on_with(self, node: Node) -> None:
@@ -596,7 +597,7 @@ class Python(Extractor):
             return
         value, target = _first(pattern), pattern.child_by_field_id(_ALIAS)
         if value is not None and target is not None:
-            entered = self.add(value, Op.ENTER, "", self._value(value))
+            entered = self.add(value, ops.ENTER, "", self._value(value))
             self._leave_branches(node.start_byte)
             self._assign_to(target, entered, node.end_byte)
 
@@ -657,8 +658,8 @@ class Python(Extractor):
             return
         inner = self._value(value)
         if len(node.children) > 1 and node.children[1].type == "from":
-            inner = self.add(node, Op.ELEMENT, "from", inner)
-        draft.returns.append(self.add(node, Op.YIELDED, base=inner))
+            inner = self.add(node, ops.ELEMENT, "from", inner)
+        draft.returns.append(self.add(node, ops.YIELDED, base=inner))
 
     def on_call(self, node: Node) -> None:
         self.expr(node)
@@ -666,7 +667,7 @@ class Python(Extractor):
     def on_raise(self, node: Node) -> None:
         """`raise Oops` makes an instance."""
         self._refer(node)
-        self.add(node, Op.NEW, base=self.expr(node))
+        self.add(node, ops.NEW, base=self.expr(node))
 
     def on_reference(self, node: Node) -> None:
         self._refer(node)
@@ -704,7 +705,7 @@ class Python(Extractor):
         """An expression whose value goes somewhere: a constant or type in it is used there."""
         index = self.expr(node)
         expr = self.exprs[index]
-        if expr.name[:1].isupper() and expr.op in (Op.NAME, Op.MEMBER):
+        if expr.name[:1].isupper() and expr.op in (ops.NAME, ops.MEMBER):
             self.references.append(index)
         return index
 
@@ -716,7 +717,7 @@ class Python(Extractor):
         key = (self.scope, name, text)
         known = self._literals.get(key)
         if known is None:
-            known = self.add(node, Op.LITERAL if name else Op.UNKNOWN, name, text=text)
+            known = self.add(node, ops.LITERAL if name else ops.UNKNOWN, name, text=text)
             self._literals[key] = known
         return known
 
@@ -738,7 +739,7 @@ class Python(Extractor):
     def _identifier(self, node: Node) -> int:
         start = node.start_byte
         name = self.source[start : node.end_byte].decode("utf-8", "replace")
-        op = self._receiver(name) if name in self._receivers else Op.NAME
+        op = self._receiver(name) if name in self._receivers else ops.NAME
         exprs = self.exprs
         exprs.append(Expr(op, self.scope, bisect_right(self._line_starts, start), start, name))
         return len(exprs) - 1
@@ -752,10 +753,10 @@ class Python(Extractor):
                 for param in draft.params:
                     if param.name == name:
                         if param.kind != ParamKind.RECEIVER:
-                            return Op.NAME
-                        return Op.RECEIVER_CLASS if draft.flags & NodeFlag.CLASS_METHOD else Op.THIS
+                            return ops.NAME
+                        return ops.RECEIVER_CLASS if draft.flags & NodeFlag.CLASS_METHOD else ops.THIS
             scope = draft.parent
-        return Op.NAME
+        return ops.NAME
 
     def _attribute(self, node: Node) -> int:
         target, attribute = node.child_by_field_id(_OBJECT), node.child_by_field_id(_ATTRIBUTE)
@@ -765,7 +766,7 @@ class Python(Extractor):
         at = attribute.start_byte  # the member's own place: a chain over several lines has one line per link
         name = self.source[at : attribute.end_byte].decode("utf-8", "replace")
         exprs = self.exprs
-        exprs.append(Expr(Op.MEMBER, self.scope, bisect_right(self._line_starts, at), at, name, base))
+        exprs.append(Expr(ops.MEMBER, self.scope, bisect_right(self._line_starts, at), at, name, base))
         return len(exprs) - 1
 
     def _call(self, node: Node) -> int:
@@ -775,9 +776,9 @@ class Python(Extractor):
         callee = self.expr(function)
         args = self._arguments(arguments) if arguments is not None else ()
         at = self.exprs[callee]
-        if at.op == Op.NAME and at.name == "super":
-            return self.add(node, Op.SUPER, base=args[0] if args else -1)
-        self.exprs.append(Expr(Op.CALL, self.scope, at.line, node.start_byte, "", callee, args))
+        if at.op == ops.NAME and at.name == "super":
+            return self.add(node, ops.SUPER, base=args[0] if args else -1)
+        self.exprs.append(Expr(ops.CALL, self.scope, at.line, node.start_byte, "", callee, args))
         return len(self.exprs) - 1
 
     def _arguments(self, node: Node) -> tuple[int, ...]:
@@ -791,13 +792,13 @@ class Python(Extractor):
         if kind == "keyword_argument":
             value = node.child_by_field_id(_VALUE)
             inner = self._value(value) if value is not None else -1
-            return self.add(node, Op.KEYWORD, self._field_text(node, _NAME), inner)
+            return self.add(node, ops.KEYWORD, self._field_text(node, _NAME), inner)
         if kind == "pair":
             return self._pair(node)
         if kind in ("list_splat", "dictionary_splat"):
             child = _first(node)
             mark = "**" if kind == "dictionary_splat" else ""
-            return self.add(node, Op.SPREAD, mark, self._value(child) if child is not None else -1)
+            return self.add(node, ops.SPREAD, mark, self._value(child) if child is not None else -1)
         return self._value(node)
 
     def _pair(self, node: Node) -> int:
@@ -810,17 +811,17 @@ class Python(Extractor):
                 name, kind = self.text(key), "int"
             else:
                 self._value(key)
-        return self.add(node, Op.KEYWORD, name, self._value(value) if value is not None else -1, text=kind)
+        return self.add(node, ops.KEYWORD, name, self._value(value) if value is not None else -1, text=kind)
 
     def _sequence(self, node: Node) -> int:
         kind = node.type if node.type in ("list", "set") else "tuple"
         items = node.named_children
         args = tuple(self._item(child) for child in items[:MAX_ITEMS] if child.type != "comment")
-        return self.add(node, Op.SEQUENCE, kind, args=args)
+        return self.add(node, ops.SEQUENCE, kind, args=args)
 
     def _mapping(self, node: Node) -> int:
         args = tuple(self._item(child) for child in node.named_children[:MAX_ITEMS] if child.type != "comment")
-        return self.add(node, Op.MAPPING, args=args)
+        return self.add(node, ops.MAPPING, args=args)
 
     def _comprehension(self, node: Node) -> int:
         body = node.child_by_field_id(_BODY)
@@ -828,8 +829,8 @@ class Python(Extractor):
             return self._unknown(node)
         item = self._item(body)
         if node.type == "dictionary_comprehension":
-            return self.add(node, Op.MAPPING, args=(item,))
-        return self.add(node, Op.SEQUENCE, "set" if node.type == "set_comprehension" else "list", args=(item,))
+            return self.add(node, ops.MAPPING, args=(item,))
+        return self.add(node, ops.SEQUENCE, "set" if node.type == "set_comprehension" else "list", args=(item,))
 
     def _subscript(self, node: Node) -> int:
         value, key = node.child_by_field_id(_VALUE), node.child_by_field_id(_SUBSCRIPT)
@@ -838,45 +839,45 @@ class Python(Extractor):
         base = self.expr(value)
         if key.type == "slice":
             return self._slice(node, base, self.text(key))
-        return self.add(node, Op.INDEX, base=base, args=(self._value(key),))
+        return self.add(node, ops.INDEX, base=base, args=(self._value(key),))
 
     def _slice(self, node: Node, base: int, written: str) -> int:
         """A list of the items between constant bounds; otherwise of any item."""
         bounds = _BOUNDS.fullmatch(written)
         if bounds is None or not 0 < int(bounds[2]) - int(bounds[1] or 0) <= MAX_SLICE:
-            return self.add(node, Op.SEQUENCE, "list", args=(self.add(node, Op.ELEMENT, "slice", base),))
+            return self.add(node, ops.SEQUENCE, "list", args=(self.add(node, ops.ELEMENT, "slice", base),))
         places = range(int(bounds[1] or 0), int(bounds[2]))
         keys = [self._literal(node, "int", str(place)) for place in places]
         return self.add(
-            node, Op.SEQUENCE, "list", args=tuple(self.add(node, Op.INDEX, base=base, args=(key,)) for key in keys)
+            node, ops.SEQUENCE, "list", args=tuple(self.add(node, ops.INDEX, base=base, args=(key,)) for key in keys)
         )
 
     def _lambda(self, node: Node) -> int:
         index = self.by_node.get(node.id)
-        return self.add(node, Op.FUNCTION, base=index) if index is not None else self._unknown(node)
+        return self.add(node, ops.FUNCTION, base=index) if index is not None else self._unknown(node)
 
     def _conditional(self, node: Node) -> int:
         parts = [child for child in node.named_children if child.type != "comment"]
         if len(parts) != 3:
             return self._unknown(node)
-        return self.add(node, Op.CHOICE, args=(self._value(parts[0]), self._value(parts[2])))
+        return self.add(node, ops.CHOICE, args=(self._value(parts[0]), self._value(parts[2])))
 
     def _boolean(self, node: Node) -> int:
         sides = (node.child_by_field_id(_LEFT), node.child_by_field_id(_RIGHT))
-        return self.add(node, Op.CHOICE, args=tuple(self._value(side) for side in sides if side is not None))
+        return self.add(node, ops.CHOICE, args=tuple(self._value(side) for side in sides if side is not None))
 
     def _binary(self, node: Node) -> int:
         """`"..." % x` is a string, and so is what is added to one; other arithmetic says nothing."""
         left = node.child_by_field_id(_LEFT)
         if left is not None and left.type in ("string", "concatenated_string", "binary_operator"):
             known = self.expr(left)
-            if self.exprs[known].op == Op.LITERAL and self.exprs[known].name == "str":
+            if self.exprs[known].op == ops.LITERAL and self.exprs[known].name == "str":
                 return self._literal(node, "str", "")
         return self._unknown(node)
 
     def _await(self, node: Node) -> int:
         inner = _first(node)
-        return self.add(node, Op.AWAIT, base=self.expr(inner)) if inner is not None else self._unknown(node)
+        return self.add(node, ops.AWAIT, base=self.expr(inner)) if inner is not None else self._unknown(node)
 
     def _inner(self, node: Node) -> int:
         for child in node.named_children:
