@@ -24,20 +24,19 @@ _NEWLINE = re.compile(rb"\n")
 
 def with_chunks(facts: FileFacts, source: bytes) -> FileFacts:
     """The facts with a section for every piece of a long stretch that no named definition covers."""
+    line_count = source.count(b"\n") + (not source.endswith(b"\n") and bool(source))
+    if line_count <= LONG_TEXT:
+        return facts
+    covered = [item for item in facts.definitions if item.parent < 0 and not item.flags & NodeFlag.ANONYMOUS]
+    limit = LONG_STRETCH if covered else LONG_TEXT
+    gaps = [(begin, end) for begin, end in _gaps(covered, line_count) if end - begin + 1 > limit]
+    if not gaps:
+        return facts
     starts = [0, *(found.end() for found in _NEWLINE.finditer(source))]
     if starts[-1] != len(source):
         starts.append(len(source))
-    if len(starts) - 1 <= LONG_TEXT:
-        return facts
     lines = [source[first:last] for first, last in pairwise(starts)]
-    covered = [item for item in facts.definitions if item.parent < 0 and not item.flags & NodeFlag.ANONYMOUS]
-    limit = LONG_STRETCH if covered else LONG_TEXT
-    pieces = [
-        _section(first, last, starts, lines)
-        for begin, end in _gaps(covered, len(lines))
-        if end - begin + 1 > limit
-        for first, last in _pieces(begin, end, lines)
-    ]
+    pieces = [_section(first, last, starts, lines) for begin, end in gaps for first, last in _pieces(begin, end, lines)]
     return msgspec.structs.replace(facts, definitions=(*facts.definitions, *pieces)) if pieces else facts
 
 

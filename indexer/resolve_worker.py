@@ -1,13 +1,12 @@
 """A process that resolves its portion of a repository's files; requests on standard input, answers on standard output.
 
-It maps the file of facts that it was handed and reads nothing else. It ends with its input or when nobody takes its
+It reads the file of facts that it was handed and nothing else. It ends with its input or when nobody takes its
 answers any more. Frames are those of `indexer/worker.py`.
 """
 
 from __future__ import annotations
 
 import gc
-import mmap
 import os
 import resource
 import signal
@@ -71,12 +70,12 @@ def _stored(path: str, language: str, graph: FileGraph, externals: tuple[str, ..
     return Stored(path, encode_graph(path, language, graph), reads, externals)
 
 
-def work(task: Task, facts: mmap.mmap, receive: Callable[[], Request], tell: Tell) -> None:
+def work(task: Task, receive: Callable[[], Request], tell: Tell) -> None:
     """All steps of one portion."""
 
     def fetch(path: str) -> bytes:
         offset, length = task.files[path]
-        return facts[offset : offset + length]
+        return os.pread(task.descriptor, length, offset)
 
     portion = Portion(task.share, fetch)
     tell(Entries(tuple(portion.entries())))
@@ -125,8 +124,7 @@ def main() -> None:
     with open(0, "rb", closefd=False) as requests:
         task = _receive(requests)
         assert isinstance(task, Task)
-        with mmap.mmap(task.descriptor, 0, access=mmap.ACCESS_READ) as facts:
-            work(task, facts, lambda: _receive(requests), tell)
+        work(task, lambda: _receive(requests), tell)
 
 
 def _receive(requests: BinaryIO) -> Request:

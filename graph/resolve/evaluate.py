@@ -138,25 +138,27 @@ class Evaluator:
                 return self._operators[item.op](path, expr, item)
         key = ("e", path, expr, "flow") if self.follow_args else ("e", path, expr)
         known = (self._memo if self._abroad or path != self.home else self._home_memo).get(key)
-        if known is None or (known[2] and not known[2].isdisjoint(self._running)):
+        if known is None or (known[2] and not self._may_recall(known[2])):
             return self._find(path, key, lambda: self._expression(path, expr), MAX_WIDTH)
-        return self._recalled(known)
+        if known[1]:
+            self.world.reads |= known[1]
+        return known[0]
 
     def _guarded(self, path: str, key: _Key, compute: _Compute, width: int = MAX_WIDTH) -> Values:
         """compute(), memoised and safe against cycles, depth and width. `key` must name all its inputs."""
         if self.follow_args:
             key = (*key, "flow")
         known = (self._memo if self._abroad or path != self.home else self._home_memo).get(key)
-        if known is None or (known[2] and not known[2].isdisjoint(self._running)):
+        if known is None or (known[2] and not self._may_recall(known[2])):
             return self._find(path, key, compute, width)
-        return self._recalled(known)
-
-    def _recalled(self, known: tuple[Values, frozenset[int], frozenset[_Key]]) -> Values:
         if known[1]:
             self.world.reads |= known[1]
-        if known[2]:
-            self._cyclic = True
         return known[0]
+
+    def _may_recall(self, cycle: frozenset[_Key]) -> bool:
+        """Whether the result of what heads a cycle holds here: not inside that cycle."""
+        self._cyclic = True
+        return cycle.isdisjoint(self._running)
 
     def _once(self, key: _Key, compute: _Compute) -> Values:
         """compute(), which is no evaluation of its own, asked once for the home file.
@@ -720,13 +722,22 @@ class Evaluator:
         stable = table.stable_name(arg.index)
 
         def compute() -> Values:
-            found: list[Value] = []
-            for encoded in (*self.world.passed(arg.path, stable, arg.position), *self._passed_via(arg)):
+            found: dict[Value, None] = {}
+            for encoded in self._reaching(arg, stable):
                 value = self.decode_value(encoded)
-                found += self.expand(value) if isinstance(value, Arg) else (value,) if value is not None else ()
+                if isinstance(value, Arg):
+                    found.update(dict.fromkeys(self.expand(value)))
+                elif value is not None:
+                    found[value] = None
+                if len(found) > MAX_WIDTH:
+                    break  # unknown whatever else is passed: what every file calls is handed things by every file
             return tuple(found)
 
         return self._guarded(arg.path, ("a", arg.path, stable, arg.position), compute)
+
+    def _reaching(self, arg: Arg, stable: str) -> Iterator[str]:
+        yield from self.world.passed(arg.path, stable, arg.position)
+        yield from self._passed_via(arg)
 
     def _passed_via(self, arg: Arg) -> list[str]:
         """What reaches a parameter when its function is itself called as what another parameter holds."""

@@ -11,11 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from ctxsearch.graph.facts import decode_facts
 from ctxsearch.graph.records import FileGraph
 from ctxsearch.graph.resolve.assemble import Begun
 from ctxsearch.graph.resolve.resolver import Resolver
-from ctxsearch.graph.resolve.world import Entry, Fetch, Key, entry_of
+from ctxsearch.graph.resolve.world import Entry, Fetch, Key, read_entry
 
 Flows = dict[Key, tuple[str, ...]]
 _encoder = msgspec.msgpack.Encoder()
@@ -42,7 +41,7 @@ class Portion:
 
     def entries(self) -> list[tuple[str, Entry]]:
         """What the files of this portion offer."""
-        return [(path, entry_of(decode_facts(self._fetch(path)))) for path in self._share]
+        return [(path, read_entry(self._fetch(path))) for path in self._share]
 
     def know(self, entries: Iterable[tuple[str, Entry]]) -> None:
         """What the files of all portions offer."""

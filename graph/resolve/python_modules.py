@@ -9,13 +9,28 @@ from ctxsearch.graph.resolve.evaluate import Evaluator
 from ctxsearch.graph.resolve.python_library import BUILTINS
 from ctxsearch.graph.resolve.surface import MODULE_STARS
 from ctxsearch.graph.resolve.values import EXTERNAL, UNKNOWN, Ext, Module, Package, Value, Values
+from ctxsearch.graph.resolve.world import World
 
 MAX_ROOTS = 8  # directories above a file where its absolute imports are looked for
+MAX_TARGETS = 50_000  # places where a module was looked for that are remembered; a few hundred bytes each
 _SHARED = ""  # memo entries that no file owns
 
 
 class PythonModules(Evaluator):
     """Import linking; what names and expressions mean is `python.PythonEvaluator`'s."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        self._modules: dict[str, tuple[Values, set[int]]] = {}  # by path without suffix, with what was read
+
+    def begin(self, path: str) -> None:
+        super().begin(path)
+        if len(self._modules) > MAX_TARGETS:
+            self._modules.clear()
+
+    def forget(self) -> None:
+        super().forget()
+        self._modules.clear()
 
     def import_modules(self, path: str, item: Import) -> Values:
         directory = path.rpartition("/")[0]
@@ -63,12 +78,22 @@ class PythonModules(Evaluator):
         return found or EXTERNAL
 
     def _module_at(self, target: str) -> Values:
-        """The module or package whose path without suffix is `target`."""
+        """The module or package whose path without suffix is `target`; every import asks for several."""
+        known = self._modules.get(target)
+        if known is None:
+            known = self._modules[target] = self._look_for(target)
+        found, read = known
+        self.world.reads |= read
+        return found
+
+    def _look_for(self, target: str) -> tuple[Values, set[int]]:
+        read: set[int] = set()
         for suffix in ("/__init__.py", ".py", "/__init__.pyi", ".pyi"):
             path = f"{target}{suffix}".lstrip("/")
-            if self.world.exists(path):
-                return (Module(path),)
-        return UNKNOWN
+            read.add(self.world.key_id(("file", path)))
+            if path in self.world:
+                return (Module(path),), read
+        return UNKNOWN, read
 
     def _namespace(self, root: str, name: str, item: Import) -> Values:
         """A directory without `__init__.py` is a package when the rest of the import is found in it."""

@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
-from ctxsearch.graph.facts import EncodedFacts, FileFacts, decode_facts, encode_facts
+from ctxsearch.graph.facts import Definition, EncodedFacts, FileFacts, decode_facts, encode_facts
 from ctxsearch.graph.model import CALLABLE_KINDS, TYPE_KINDS, NodeFlag, NodeKind
 from ctxsearch.graph.resolve.surface import surface, visible_names
 from ctxsearch.graph.resolve.tables import FileTable
@@ -43,6 +43,7 @@ _SHARED_SCOPE = frozenset(
     {"go", "c", "cpp", "ruby"}
 )  # files of a package see one another's variables without an import
 _NAMED_KINDS = CALLABLE_KINDS | TYPE_KINDS
+_ANONYMOUS = int(NodeFlag.ANONYMOUS)
 
 
 def family(language: str) -> str:
@@ -65,7 +66,47 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     flags: int  # NodeFlag, of the whole file
 
 
-def entry_of(facts: FileFacts) -> Entry:
+class _Offer(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The beginning of a `Definition`."""
+
+    kind: NodeKind
+    name: str
+    qualified_name: msgspec.Raw
+    parent: int
+    start_line: msgspec.Raw
+    end_line: msgspec.Raw
+    start: msgspec.Raw
+    end: msgspec.Raw
+    name_line: msgspec.Raw
+    flags: int
+
+
+class _Offers(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """`FileFacts`, of which most is passed over."""
+
+    path: msgspec.Raw
+    language: str
+    line_count: msgspec.Raw
+    definitions: tuple[_Offer, ...]
+    exprs: msgspec.Raw
+    assigns: msgspec.Raw
+    imports: msgspec.Raw
+    exports: msgspec.Raw
+    references: msgspec.Raw
+    package: str
+    doc: msgspec.Raw
+    flags: int
+
+
+_offers = msgspec.msgpack.Decoder(_Offers)
+
+
+def read_entry(encoded: bytes) -> Entry:
+    """`entry_of` for encoded facts, in a fraction of the time that decoding them takes."""
+    return entry_of(_offers.decode(encoded))
+
+
+def entry_of(facts: FileFacts | _Offers) -> Entry:
     """The entry of a file."""
     return Entry(facts.language, facts.package, tuple(_offered(facts)), int(facts.flags))
 
@@ -305,13 +346,15 @@ def _changed_offers(old: FileFacts | None, new: FileFacts | None) -> set[Key]:
     return {("named", group, name) for group, name, _ in changed} | {("anywhere", name) for _, name, _ in changed}
 
 
-def _offered(facts: FileFacts) -> list[tuple[str, int]]:
+def _offered(facts: FileFacts | _Offers) -> list[tuple[str, int]]:
+    definitions: Sequence[Definition | _Offer] = facts.definitions
+    shared = facts.language in _SHARED_SCOPE
     return [
         (definition.name, index)
-        for index, definition in enumerate(facts.definitions)
+        for index, definition in enumerate(definitions)
         if (
             definition.kind in _NAMED_KINDS
-            or (facts.language in _SHARED_SCOPE and definition.parent < 0 and definition.kind is NodeKind.VARIABLE)
+            or (shared and definition.parent < 0 and definition.kind is NodeKind.VARIABLE)
         )
-        and not definition.flags & NodeFlag.ANONYMOUS
+        and not definition.flags & _ANONYMOUS
     ]

@@ -41,6 +41,7 @@ SCOPELESS = frozenset({NodeKind.VARIABLE, NodeKind.TYPE_ALIAS, NodeKind.MACRO}) 
 _BLANKS = re.compile(r"\s+")
 _NEWLINE = re.compile(rb"\n")
 _PLACE = itemgetter(0, 1, 2)
+_end = re.Match.end
 _Capture = tuple[int, int, int, Node]  # start, minus end, rank of its name in the query, node
 
 
@@ -102,7 +103,7 @@ class Extractor:
         self.doc = ""
         self.module_lambdas = 0
         self.by_node: dict[int, int] = {}  # syntax node id -> definition index
-        self._line_starts = [0, *(found.end() for found in _NEWLINE.finditer(source))]
+        self._line_starts = [0, *map(_end, _NEWLINE.finditer(source))]
         self._memo: dict[int, int] = {}  # syntax node id -> expression index
         self._depth = 0
 
