@@ -33,6 +33,7 @@ from ctxsearch.graph.resolve.world import Key
 
 MAX_CANDIDATES = 3  # more possible targets than this say nothing: the call is unresolved
 MAX_NAME = 80
+_SYMBOLS = frozenset({Arg, Sym})
 
 
 @dataclass(slots=True)
@@ -96,8 +97,9 @@ def find_site(evaluator: Evaluator, table: FileTable, index: int, expr: Expr, fo
     """First phase for one call expression, added to `found`."""
     path = table.path
     values = _callee(evaluator, path, expr)
-    symbolic = any(isinstance(value, (Arg, Sym)) for value in values)
-    targets = evaluator.select(path, index, list(dict.fromkeys(_targets(evaluator, values))))
+    symbolic = any(type(value) in _SYMBOLS for value in values) if values else False
+    targets = list(dict.fromkeys(_targets(evaluator, values))) if values else []
+    targets = evaluator.select(path, index, targets)
     rule = evaluator.rule(path, expr, values) if targets else Rule.CANDIDATES
     if not targets and not symbolic and not values:
         symbolic = _depends_on_param(evaluator, table, expr)

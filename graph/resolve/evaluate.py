@@ -495,6 +495,8 @@ class Evaluator:
     # -- members
 
     def members(self, bases: Values, name: str) -> Values:
+        if len(bases) == 1:
+            return self.member(bases[0], name)
         return self._each(bases, lambda base: self.member(base, name))
 
     def member(self, base: Value, name: str) -> Values:

@@ -193,11 +193,11 @@ class PythonEvaluator(PythonGenerics):
 
     # -- expressions
 
-    def eval_member(self, path: str, index: int, expr: Expr) -> Values:
+    def eval_member(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
         base = self.table(path).facts.exprs[expr.base]
         if base.op is ops.SUPER:
             return self._super_member(path, base, expr.name)
-        return super().eval_member(path, index, expr)
+        return self.members(self.value(path, expr.base), expr.name)
 
     def _super_member(self, path: str, expr: Expr, name: str) -> Values:
         """Through the ancestors after the class; `object` and unknown parents are outside."""
@@ -459,20 +459,25 @@ class PythonEvaluator(PythonGenerics):
         return tuple(found) or None
 
     def member(self, base: Value, name: str) -> Values:
-        if isinstance(base, (Inst, Class)) and name == "__class__":
-            return (Class(base.path, base.index),)
-        if isinstance(base, (Box, Coll, Gen)) or (isinstance(base, Arg) and self._collects(base)):
+        kind = type(base)
+        if kind in _CLASSES:
+            return self._class_member(base, name)
+        if kind in _CONTAINERS or (isinstance(base, Arg) and self._collects(base)):
             return (Method(base, name),)
-        if isinstance(base, Method):
-            return EXTERNAL
-        if isinstance(base, (Arg, Sym)):
+        if kind in _SYMBOLS:
             return SYMBOLIC
+        if kind is Method:
+            return EXTERNAL
         if isinstance(base, Module) and name.startswith("__") and name.endswith("__"):
             return self.module_member(base.path, name) or EXTERNAL
-        found = super().member(base, name)
-        if not found and isinstance(base, (Inst, Class)) and name in _OBJECT_MEMBERS:
-            return EXTERNAL
-        return found
+        return super().member(base, name)
+
+    def _class_member(self, base: Value, name: str) -> Values:
+        assert isinstance(base, (Inst, Class))
+        if name == "__class__":
+            return (Class(base.path, base.index),)
+        found = self.class_member(base.path, base.index, name, base)
+        return EXTERNAL if not found and name in _OBJECT_MEMBERS else found
 
     def function_value(self, path: str, index: int, definition: Definition) -> Values:
         """A function under its name is what its decorators make of it."""
@@ -1230,6 +1235,9 @@ def _without_none(values: Iterable[Value]) -> Values:
     return tuple(value for value in found if value != _NONE) or found
 
 
+_CLASSES = frozenset({Inst, Class})
+_CONTAINERS = frozenset({Box, Coll, Gen})
+_SYMBOLS = frozenset({Arg, Sym})
 _CHAIN = frozenset({ops.NAME, ops.MEMBER, ops.INDEX, ops.THIS, ops.RECEIVER_CLASS})
 _OBJECT_MEMBERS = frozenset(dir(object)) | {
     "__dict__",
