@@ -42,6 +42,7 @@ from ctxsearch.indexer.files import (
 from ctxsearch.indexer.languages import EXTRACTOR_VERSION
 from ctxsearch.indexer.pipeline import ParsePool
 from ctxsearch.indexer.resolution import OwnResolution, PooledResolution, Resolution
+from ctxsearch.indexer.spool import Spool
 from ctxsearch.indexer.worker import Parsed
 
 # Phase, done, in all (0: not known). An exception from it cancels the refresh; the last generation stays.
@@ -99,7 +100,7 @@ class _Outcome:
 
     started_ns: int
     stats: dict[str, FileStat] = field(default_factory=dict)  # as listed, of the files to look at
-    facts: dict[str, bytes] = field(default_factory=dict)  # of changed files, encoded
+    facts: Spool = field(default_factory=Spool)  # of changed files
     skipped: list[Skipped] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)  # indexed before, now skipped
     lost: list[str] = field(default_factory=list)  # files whose stored facts are not there: to be parsed again
@@ -242,6 +243,8 @@ class RepositoryIndexer:
                 self._distrusts_facts = True
                 return self._carry_out(plan, watch, nodes_known)
             raise
+        finally:
+            outcome.facts.close()
         self._distrusts_facts = False
         if len(outcome.facts) > _TRIM_FILES:
             self._pool.close()
@@ -315,9 +318,7 @@ class RepositoryIndexer:
         if self._workers > 1 and len(outcome.facts) >= _PARALLEL_FILES and not resolver.knows_files():
             self._resolver = None  # what the processes find out is read from the catalog when it is needed
             self._pool.close()  # memory for the others
-            resolution = PooledResolution(self.root.name, outcome.facts, self._workers, outlines=outlines)
-            outcome.facts = dict.fromkeys(outcome.facts, b"")  # they have a copy
-            return resolution
+            return PooledResolution(self.root.name, outcome.facts, self._workers, outlines=outlines)
         with self._catalog.read() as self._committed:
             own = OwnResolution(resolver, outcome.facts, (*plan.removed, *outcome.removed))
         self._committed = None
@@ -356,7 +357,7 @@ class RepositoryIndexer:
         old = memory.records.get(parsed.path)
         if parsed.facts is not None:
             record = _new_record(parsed, outcome.started_ns)
-            outcome.facts[parsed.path] = parsed.facts
+            outcome.facts.put(parsed.path, parsed.facts)
             writer.put_facts(*facts_key(record), parsed.facts)
             memory.languages.setdefault(parsed.path, {})[parsed.content_hash] = parsed.language
         elif old is not None and old.content_hash == parsed.content_hash:
@@ -379,7 +380,7 @@ class RepositoryIndexer:
             outcome.lost.append(parsed.path)
             return None
         facts = decode_facts(data)
-        outcome.facts[parsed.path] = data
+        outcome.facts.put(parsed.path, data)
         return _new_record(
             msgspec.structs.replace(
                 parsed,
@@ -484,7 +485,8 @@ class RepositoryIndexer:
         if facts is None:
             outcome.lost.append(record.path)
         else:
-            outcome.facts.setdefault(record.path, facts)
+            if record.path not in outcome.facts:
+                outcome.facts.put(record.path, facts)
 
     def _fetch(self, path: str) -> bytes:
         """Facts of a file of the last generation, for the resolver: only of files that it looks into."""

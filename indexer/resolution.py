@@ -10,6 +10,7 @@ from ctxsearch.graph.facts import EncodedFacts
 from ctxsearch.graph.resolve.assemble import shared_graph
 from ctxsearch.graph.resolve.resolver import Resolver
 from ctxsearch.indexer.resolve_pool import ResolvePool
+from ctxsearch.indexer.spool import Spool
 
 Progress = Callable[[int, int], None]  # files done, files in all
 
@@ -54,7 +55,7 @@ class OwnResolution:
 class PooledResolution:
     """Everything anew, in several processes."""
 
-    def __init__(self, repository: str, facts: Mapping[str, bytes], workers: int, *, outlines: bool) -> None:
+    def __init__(self, repository: str, facts: Spool, workers: int, *, outlines: bool) -> None:
         self._repository = repository
         self._paths = sorted(facts)
         self._pool = ResolvePool(facts, workers, outlines=outlines)

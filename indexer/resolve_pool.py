@@ -9,7 +9,6 @@ from __future__ import annotations
 import queue
 import subprocess
 import sys
-import tempfile
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -20,6 +19,7 @@ import msgspec
 
 from ctxsearch.graph.errors import CtxsearchError
 from ctxsearch.indexer.resolve_worker import Answer, Done, Entries, Passed, Request, Stored, Task
+from ctxsearch.indexer.spool import Spool
 from ctxsearch.indexer.worker import LENGTH_BYTES, frame
 
 Progress = Callable[[int, int], None]  # files done, files in all
@@ -40,29 +40,19 @@ class ResolveError(CtxsearchError):
 class ResolvePool:
     """One resolution. Steps are called once each, in the order in which they stand here."""
 
-    def __init__(self, facts: Mapping[str, bytes], workers: int, *, outlines: bool = False) -> None:
-        """`facts` are encoded, of all files."""
-        self._file = tempfile.TemporaryFile()  # noqa: SIM115 - until close
+    def __init__(self, facts: Spool, workers: int, *, outlines: bool = False) -> None:
+        """`facts` are those of all files."""
         self._total = len(facts)
         self._early: deque[tuple[int, Answer]] = deque()  # of processes that are a step ahead
         self._finished: set[int] = set()  # processes that have nothing more to say
         self._inbox: queue.Queue[tuple[int, Answer | None]] = queue.Queue(_WAITING)
         self._processes: list[_Process] = []
-        places = self._write(facts)
+        descriptor, places = facts.on_disk()
         shares = split({path: length for path, (_, length) in places.items()}, workers)
         for number, share in enumerate(shares):
-            process = _Process(number, self._file.fileno(), self._inbox)
+            process = _Process(number, descriptor, self._inbox)
             self._processes.append(process)
-            process.send(Task(self._file.fileno(), places, share, outlines))
-
-    def _write(self, facts: Mapping[str, bytes]) -> dict[str, tuple[int, int]]:
-        places, offset = {}, 0
-        for path in sorted(facts):
-            self._file.write(facts[path])
-            places[path] = offset, len(facts[path])
-            offset += len(facts[path])
-        self._file.flush()
-        return places
+            process.send(Task(descriptor, places, share, outlines))
 
     def exchange_entries(self) -> None:
         """Tell every process what all files offer."""
@@ -71,9 +61,9 @@ class ResolvePool:
             number, answer = self._next()
             if isinstance(answer, Entries):
                 by_process[number] = answer
-        found = [entry for number in sorted(by_process) for entry in by_process[number].entries]
+        parts = [part for number in sorted(by_process) for part in by_process[number].parts]
         for process in self._processes:
-            process.send(Entries(tuple(found)))
+            process.send(Entries(tuple(parts)))
 
     def outlines(self) -> Iterator[Stored]:
         """Nodes and containment of every file, if they were asked for."""
@@ -93,7 +83,7 @@ class ResolvePool:
             for number, answer in found:
                 if number != process.number and answer.flows:
                     process.send(answer)
-            process.send(Passed(()))
+            process.send(Passed(b""))
 
     def graphs(self, progress: Progress) -> Iterator[Stored]:
         """Every file's graph, as it comes."""
@@ -105,7 +95,6 @@ class ResolvePool:
         """End all processes."""
         for process in self._processes:
             process.close()
-        self._file.close()
 
     def __enter__(self) -> ResolvePool:
         return self

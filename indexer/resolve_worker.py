@@ -18,7 +18,8 @@ import msgspec
 from ctxsearch.graph.blobs import GraphBlobs, encode_graph, path_key, seal
 from ctxsearch.graph.records import FileGraph
 from ctxsearch.graph.resolve.portion import Flows, Portion
-from ctxsearch.graph.resolve.world import Entry
+from ctxsearch.graph.resolve.world import Entry, Key
+from ctxsearch.indexer.spool import Spool
 from ctxsearch.indexer.worker import LENGTH_BYTES, frame
 
 _FLOWS_AT_ONCE = 200  # files
@@ -34,15 +35,15 @@ class Task(msgspec.Struct, frozen=True, tag=True):
 
 
 class Entries(msgspec.Struct, frozen=True, tag=True):
-    """What files offer; both ways."""
+    """What files offer; both ways. Encoded: whoever hands it on does not look into it."""
 
-    entries: tuple[tuple[str, Entry], ...]
+    parts: tuple[bytes, ...]  # `Offered` each
 
 
 class Passed(msgspec.Struct, frozen=True, tag=True):
-    """What files pass on; both ways, an empty one is the last."""
+    """What files pass on; both ways, encoded likewise."""
 
-    flows: tuple[tuple[str, tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]], ...]
+    flows: bytes  # `Handed`; an empty one is the last
 
 
 class Stored(msgspec.Struct, frozen=True, tag=True):
@@ -58,9 +59,13 @@ class Done(msgspec.Struct, frozen=True, tag=True):
     """The end of a step that answers file by file."""
 
 
+Offered = list[tuple[str, Entry]]
+Handed = list[tuple[str, tuple[tuple[Key, tuple[str, ...]], ...]]]
 Request = Task | Entries | Passed
 Answer = Entries | Passed | Stored | Done
 _requests: msgspec.msgpack.Decoder[Request] = msgspec.msgpack.Decoder(Request)
+_offered = msgspec.msgpack.Decoder(Offered)
+_handed = msgspec.msgpack.Decoder(Handed)
 _encoder = msgspec.msgpack.Encoder()
 Tell = Callable[[Answer], None]
 
@@ -77,34 +82,35 @@ def work(task: Task, receive: Callable[[], Request], tell: Tell) -> None:
         offset, length = task.files[path]
         return os.pread(task.descriptor, length, offset)
 
-    portion = Portion(task.share, fetch)
-    tell(Entries(tuple(portion.entries())))
+    portion = Portion(task.share, fetch, Spool())
+    tell(Entries((_encoder.encode(portion.entries()),)))
     everything = receive()
     assert isinstance(everything, Entries)
-    portion.know(everything.entries)
-    languages = {path: entry.language for path, entry in everything.entries}
+    for part in everything.parts:
+        portion.know(_offered.decode(part))
+    languages = {path: portion.language(path) for path in task.share}
     if task.outlines:
         for path, graph in portion.outlines():
             tell(_stored(path, languages[path], graph))
         tell(Done())
     _tell_flows(portion.first_phase(), tell)
     while isinstance(passed := receive(), Passed) and passed.flows:
-        portion.learn((path, dict(flows)) for path, flows in passed.flows)
+        portion.learn((path, dict(flows)) for path, flows in _handed.decode(passed.flows))
     for found in portion.second_phase():
         tell(_stored(found.path, languages[found.path], found.graph, found.externals))
     tell(Done())
 
 
 def _tell_flows(flows: Iterable[tuple[str, Flows]], tell: Tell) -> None:
-    batch = []
+    batch: Handed = []
     for path, own in flows:
         batch.append((path, tuple(own.items())))
         if len(batch) == _FLOWS_AT_ONCE:
-            tell(Passed(tuple(batch)))
+            tell(Passed(_encoder.encode(batch)))
             batch = []
     if batch:
-        tell(Passed(tuple(batch)))
-    tell(Passed(()))
+        tell(Passed(_encoder.encode(batch)))
+    tell(Passed(b""))
 
 
 def main() -> None:

@@ -8,6 +8,7 @@ may have a process of its own. Together they give what `Resolver.update` gives f
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol
 
 import msgspec
 
@@ -21,6 +22,14 @@ _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(Begun)
 
 
+class Held(Protocol):
+    """Bytes by path, each put once and read once."""
+
+    def put(self, path: str, content: bytes) -> None: ...
+
+    def __getitem__(self, path: str) -> bytes: ...
+
+
 class ResolvedFile(msgspec.Struct, frozen=True):
     """A file's part of the graph, and the library symbols that it calls."""
 
@@ -32,11 +41,12 @@ class ResolvedFile(msgspec.Struct, frozen=True):
 class Portion:
     """Resolves the files of `share`. The steps are called once each, in the order in which they stand here."""
 
-    def __init__(self, share: Sequence[str], fetch: Fetch) -> None:
+    def __init__(self, share: Sequence[str], fetch: Fetch, held: Held) -> None:
+        """`held` keeps what lies between the two phases: more than all that is in memory."""
         self._share = share
         self._fetch = fetch
         self._resolver = Resolver(fetch=fetch)
-        self._begun: dict[str, bytes] = {}
+        self._held = held
         self._strings: dict[str, str] = {}
 
     def entries(self) -> list[tuple[str, Entry]]:
@@ -48,6 +58,10 @@ class Portion:
         for path, entry in entries:
             self._resolver.world.load(path, entry)
 
+    def language(self, path: str) -> str:
+        """Of a file that is known."""
+        return self._resolver.world.language(path)
+
     def outlines(self) -> Iterator[tuple[str, FileGraph]]:
         """Nodes and containment of every file, for those who cannot wait for the rest; may be left out."""
         for path in self._share:
@@ -57,7 +71,7 @@ class Portion:
         """Resolve every file's own sites; what each passes on."""
         for path in self._share:
             begun, _ = self._resolver.first_phase(path)
-            self._begun[path] = _encoder.encode(begun)
+            self._held.put(path, _encoder.encode(begun))
             yield path, self._resolver.flows_of(path)
 
     def learn(self, flows: Iterable[tuple[str, Flows]]) -> None:
@@ -72,5 +86,5 @@ class Portion:
     def second_phase(self) -> Iterator[ResolvedFile]:
         """Every file's whole graph."""
         for path in self._share:
-            graph = self._resolver.second_phase(path, _decoder.decode(self._begun.pop(path)))
+            graph = self._resolver.second_phase(path, _decoder.decode(self._held[path]))
             yield ResolvedFile(path, graph, self._resolver.externals_of(path))

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from ctxsearch.graph.model import EdgeKind, NodeKind, node_id
+import msgspec
+
+from ctxsearch.graph.facts import decode_facts, encode_facts
+from ctxsearch.graph.model import EdgeKind, NodeFlag, NodeKind, node_id
 from ctxsearch.graph.records import FileGraph
-from ctxsearch.graph.resolve.evaluate import MAX_DISPATCH
+from ctxsearch.graph.resolve.evaluate import MAX_DISPATCH, MAX_WIDTH
 from ctxsearch.graph.resolve.resolver import Resolver
+from ctxsearch.graph.resolve.world import entry_of, read_entry
 from ctxsearch.indexer.parse import parse
 
 
@@ -114,3 +118,57 @@ def test_a_method_with_more_overrides_than_say_something_dispatches_to_none() ->
 
 def dispatched(graph: FileGraph) -> list[tuple[str, tuple[int, ...]]]:
     return [(edge.target, edge.lines) for edge in graph.edges if edge.kind is EdgeKind.MAY_DISPATCH]
+
+
+def restored(resolver: Resolver, graphs: dict[str, FileGraph], texts: dict[str, bytes], fetched: list[str]) -> Resolver:
+    """A resolver that has no facts at hand, and notes which it fetches."""
+
+    def fetch(name: str) -> bytes:
+        fetched.append(name)
+        return encode_facts(parse(name, texts[name]))
+
+    again = Resolver(fetch=fetch)
+    for name in resolver.world.paths():
+        again.restore(name, graphs[name].reads)
+    return again
+
+
+def test_what_everybody_passes_is_not_looked_up_one_by_one() -> None:
+    texts = {"hub.py": b"def run(action):\n    action()\n"}
+    for number in range(5 * MAX_WIDTH):
+        texts[f"user{number:02}.py"] = b"from hub import run\n\ndef own():\n    pass\n\nrun(own)\n"
+    resolver = Resolver()
+    graphs = dict(resolver.update({name: parse(name, text) for name, text in texts.items()}).graphs)
+    fetched: list[str] = []
+    again = restored(resolver, graphs, texts, fetched)
+    edited = again.update({"hub.py": parse("hub.py", texts["hub.py"] + b"\n\ndef more():\n    pass\n")})
+    assert [item.name for item in edited.graphs["hub.py"].unresolved] == ["action"]
+    assert len(fetched) <= MAX_WIDTH + 2
+
+
+def test_a_file_with_nothing_left_for_the_second_phase_is_not_read_again() -> None:
+    texts = {"a.py": b"def f():\n    pass\n", "b.py": b"from a import f\n\ndef g():\n    f()\n"}
+    resolver = resolve(**{name.removesuffix(".py"): text.decode() for name, text in texts.items()})
+    begun, _ = resolver.first_phase("b.py")
+    resolver.world.tables.clear()
+    graph = resolver.second_phase("b.py", begun)
+    assert not resolver.world.tables
+    assert graph.edges == begun.edges
+
+
+def test_an_entry_is_the_same_read_from_bytes() -> None:
+    for name, text in {
+        "a.py": b"class A:\n    def f(self):\n        return lambda: 1\n\nX = 1\n",
+        "tests/test_a.py": b"def test_a():\n    pass\n",
+        "b/b.go": b"package b\n\nvar Shared = 1\n\nfunc F() {}\n",
+        "C.java": b"package a.b;\nclass C { void f() { Runnable r = () -> {}; } }\n",
+    }.items():
+        encoded = encode_facts(parse(name, text))
+        assert read_entry(encoded) == entry_of(decode_facts(encoded))
+
+
+def test_combined_flags_are_one_object_however_they_come_about() -> None:
+    both = NodeFlag.TEST | NodeFlag.ASYNC
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(both), type=NodeFlag) is both
+    assert NodeFlag(257) == both
+    assert both & NodeFlag.ASYNC is NodeFlag.ASYNC
