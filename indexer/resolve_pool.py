@@ -6,6 +6,7 @@ the whole resolution with an error: nothing was stored, and the next refresh beg
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import subprocess
 import sys
@@ -28,6 +29,7 @@ _COMMAND = (sys.executable, "-P", "-m", "ctxsearch.indexer.resolve_worker")
 _PIECES = 8  # per process: neighbours stay together, and one costly directory does not keep the others waiting
 _WAITING = 64  # answers that are not stored yet
 _PIPE_BYTES = 1 << 20
+_ENDING_SECONDS = 5.0  # from a process's last answer to its end
 
 _encoder = msgspec.msgpack.Encoder()
 _answers: msgspec.msgpack.Decoder[Answer] = msgspec.msgpack.Decoder(Answer)
@@ -160,7 +162,10 @@ class _Process:
             raise ResolveError(f"a process that resolves files ended early ({self.status()})") from error
 
     def status(self) -> int:
-        """Its exit status; it is ending."""
+        """Its exit status; it is ending, or ended here: what answers nonsense would wait for an answer forever."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return self._process.wait(_ENDING_SECONDS)
+        self._process.kill()
         return self._process.wait()
 
     def close(self) -> None:

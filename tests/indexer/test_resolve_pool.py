@@ -90,15 +90,23 @@ def test_nodes_come_first_and_an_edit_goes_on_from_what_the_processes_found(
     assert edited == indexed(ScratchRepository(root), tmp_path / "again.db", pool, 1)
 
 
-def test_a_process_that_ends_early_is_an_error_and_the_next_refresh_heals(
-    repository: ScratchRepository, tmp_path: Path, pool: ParsePool, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "script",
+    [
+        pytest.param("exit 3", id="ends"),
+        pytest.param(r"printf '\001\000\000\000\301'; exec cat > /dev/null", id="says what is no message, and stays"),
+    ],
+)
+def test_a_process_that_goes_wrong_is_an_error_and_the_next_refresh_heals(
+    repository: ScratchRepository, tmp_path: Path, pool: ParsePool, monkeypatch: pytest.MonkeyPatch, script: str
 ) -> None:
     monkeypatch.setattr(index, "_PARALLEL_FILES", 1)
+    monkeypatch.setattr(resolve_pool, "_ENDING_SECONDS", 0.1)
     root = repository.root
     with Catalog.open(tmp_path / "catalog.db") as catalog:
         indexer = RepositoryIndexer(root, catalog, workers=2, git=Git.open(root), pool=pool)
         with monkeypatch.context() as broken:
-            broken.setattr(resolve_pool, "_COMMAND", ("/bin/sh", "-c", "exit 3"))
+            broken.setattr(resolve_pool, "_COMMAND", ("/bin/sh", "-c", script))
             with pytest.raises(ResolveError):
                 indexer.refresh()
         assert catalog.generation == 0
