@@ -52,6 +52,7 @@ _DECORATOR_FLAGS = {
     "overload": NodeFlag.DECLARATION,
     "deprecated": NodeFlag.DEPRECATED,
 }
+_MARKED = frozenset({"keyword_argument", "pair", "list_splat", "dictionary_splat"})  # items that are no plain value
 _CAPITALS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _STRING = re.compile(r"^[A-Za-z]*(\"\"\"|'''|\"|')(.*)\1$", re.DOTALL)
 _BOUNDS = re.compile(r"(\d{0,3}):(\d{1,3})")
@@ -691,7 +692,7 @@ class Python(Extractor):
         known = self._memo.get(key)
         if known is not None:
             return known
-        maker = _EXPRESSIONS.get(node.type)
+        maker = _MAKERS.get(node.kind_id)
         if maker is None or self._depth >= MAX_DEPTH:
             index = self._unknown(node)
         else:
@@ -705,7 +706,7 @@ class Python(Extractor):
         """An expression whose value goes somewhere: a constant or type in it is used there."""
         index = self.expr(node)
         expr = self.exprs[index]
-        if expr.name[:1].isupper() and expr.op in (ops.NAME, ops.MEMBER):
+        if (expr.op is ops.NAME or expr.op is ops.MEMBER) and expr.name[:1].isupper():
             self.references.append(index)
         return index
 
@@ -784,11 +785,20 @@ class Python(Extractor):
     def _arguments(self, node: Node) -> tuple[int, ...]:
         if node.type == "generator_expression":
             return (self.expr(node),)
-        return tuple([self._item(child) for child in node.named_children if child.type != "comment"])
+        return self._items(node.named_children)
 
-    def _item(self, node: Node) -> int:
-        """An argument or an element of a literal."""
-        kind = node.type
+    def _items(self, nodes: list[Node]) -> tuple[int, ...]:
+        """The arguments of a call, or the elements of a literal."""
+        found = []
+        for node in nodes:
+            kind = node.type
+            if kind in _MARKED:
+                found.append(self._item(node, kind))
+            elif kind != "comment":
+                found.append(self._value(node))
+        return tuple(found)
+
+    def _item(self, node: Node, kind: str) -> int:
         if kind == "keyword_argument":
             value = node.child_by_field_id(_VALUE)
             inner = self._value(value) if value is not None else -1
@@ -815,19 +825,16 @@ class Python(Extractor):
 
     def _sequence(self, node: Node) -> int:
         kind = node.type if node.type in ("list", "set") else "tuple"
-        items = node.named_children
-        args = tuple(self._item(child) for child in items[:MAX_ITEMS] if child.type != "comment")
-        return self.add(node, ops.SEQUENCE, kind, args=args)
+        return self.add(node, ops.SEQUENCE, kind, args=self._items(node.named_children[:MAX_ITEMS]))
 
     def _mapping(self, node: Node) -> int:
-        args = tuple(self._item(child) for child in node.named_children[:MAX_ITEMS] if child.type != "comment")
-        return self.add(node, ops.MAPPING, args=args)
+        return self.add(node, ops.MAPPING, args=self._items(node.named_children[:MAX_ITEMS]))
 
     def _comprehension(self, node: Node) -> int:
         body = node.child_by_field_id(_BODY)
         if body is None:
             return self._unknown(node)
-        item = self._item(body)
+        item = self._item(body, body.type)
         if node.type == "dictionary_comprehension":
             return self.add(node, ops.MAPPING, args=(item,))
         return self.add(node, ops.SEQUENCE, "set" if node.type == "set_comprehension" else "list", args=(item,))
@@ -939,6 +946,14 @@ _EXPRESSIONS = {
     "parenthesized_expression": Python._inner,
     "named_expression": Python._named,
     **dict.fromkeys(_LITERALS, Python._constant),
+}
+
+# by the grammar's number of the kind, which a node gives without making a string
+_kind_of = BY_NAME["python"].language().node_kind_for_id
+_MAKERS = {
+    number: _EXPRESSIONS[kind]
+    for number in range(BY_NAME["python"].language().node_kind_count)
+    if (kind := _kind_of(number)) in _EXPRESSIONS
 }
 
 
