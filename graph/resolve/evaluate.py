@@ -484,6 +484,10 @@ class Evaluator:
         if bound is not None:
             return bound
         self.record_name(path, MODULE_STARS)
+        return self.from_stars(path, name)
+
+    def from_stars(self, path: str, name: str) -> Values | None:
+        """What a file's star imports give a name; None when they say nothing of it."""
         table = self.table(path)
         for scope_stars in table.stars.values():
             for index in scope_stars:

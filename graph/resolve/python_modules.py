@@ -7,7 +7,6 @@ import sys
 from ctxsearch.graph.facts import MODULE_SCOPE, Import
 from ctxsearch.graph.resolve.evaluate import Evaluator
 from ctxsearch.graph.resolve.python_library import BUILTINS
-from ctxsearch.graph.resolve.surface import MODULE_STARS
 from ctxsearch.graph.resolve.values import EXTERNAL, UNKNOWN, Ext, Module, Package, Value, Values
 from ctxsearch.graph.resolve.world import World
 
@@ -150,12 +149,7 @@ class PythonModules(Evaluator):
             found = self.members(found, part)
         return found
 
-    def in_module(self, path: str, name: str, at: int) -> Values | None:
-        self.record_name(path, name)
-        bound = self.bound(path, MODULE_SCOPE, name, at)
-        if bound is not None:
-            return bound
-        self.record_name(path, MODULE_STARS)
+    def from_stars(self, path: str, name: str) -> Values | None:
         table = self.table(path)
         stars = [index for scope in sorted(table.stars) for index in table.stars[scope]]
         outside = UNKNOWN
