@@ -246,6 +246,11 @@ def _file_traits(path: str) -> tuple[int, bool, frozenset[str]]:
 _file_node = functools.lru_cache(maxsize=100_000)(module_node_id)
 
 
+@functools.lru_cache(maxsize=100_000)
+def _directory(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
 @dataclass(frozen=True, slots=True)
 class DirectoryCoherence:
     """Files of one directory that match together say that the subject lives there: each gains by the best others."""
@@ -265,12 +270,14 @@ class DirectoryCoherence:
                 best[path] = score
         directories: dict[str, list[str]] = {}
         for path in sorted(best, key=lambda one: (-best[one], one)):
-            directories.setdefault(path.rpartition("/")[0], []).append(path)
+            directories.setdefault(_directory(path), []).append(path)
         lowest = min(best.values(), default=0.0)
 
         def gain(path: str) -> float:
-            beside = directories.get(path.rpartition("/")[0], [])[: self.others + 1]
-            others = [best[one] - lowest for one in beside if one != path][: self.others]
+            beside = directories.get(_directory(path), ())
+            if len(beside) < 2 and path in beside:
+                return 0.0
+            others = [best[one] - lowest for one in beside[: self.others + 1] if one != path][: self.others]
             return self.weight * sum(score * self.fading**place for place, score in enumerate(others))
 
         return listed.plus(gain)
