@@ -18,8 +18,7 @@ from ctxsearch.graph.errors import CtxsearchError
 SCHEMA_VERSION = 1
 
 _APPLICATION_ID = 0x63747873  # "ctxs"; tells the file from other SQLite databases
-_MAGIC = b"SQLite format 3\0"
-_HEADER_SIZE = 512  # the smallest page there is
+_SMALLEST_FILE = 512  # bytes: the smallest page there is
 LONG_LOG = 16 << 20  # bytes of write-ahead log beyond which a pin moves out of it
 BUSY_SECONDS = 10.0  # longest wait for another connection's lock: recovery or a checkpoint, never a whole write
 
@@ -152,12 +151,13 @@ def check(path: Path, connection: sqlite3.Connection, *, read_only: bool) -> Non
 
 
 def check_header(path: Path) -> None:
-    """SQLite would take the first bytes of a truncated file for an empty database, and start anew in silence."""
-    if path.exists() and path.stat().st_size:
-        with path.open("rb") as file:
-            header = file.read(_HEADER_SIZE)
-        if len(header) < _HEADER_SIZE or not header.startswith(_MAGIC):
-            raise CatalogCorruptError(path, "not a database, or only its first bytes")
+    """SQLite would take the first bytes of a truncated file for an empty database, and start anew in silence.
+
+    By its size alone: closing any descriptor of the file would take away the locks of every connection that this
+    process has to it (POSIX), and the next writer to leave would remove the log under them.
+    """
+    if path.exists() and 0 < path.stat().st_size < _SMALLEST_FILE:
+        raise CatalogCorruptError(path, "not a database, or only its first bytes")
 
 
 def _check_length(path: Path, connection: sqlite3.Connection) -> None:

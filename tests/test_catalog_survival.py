@@ -52,6 +52,27 @@ def test_killed_within_a_transaction_the_generation_before_it_is_there(tmp_path:
         assert (catalog.generation, markers(catalog)) == (2, {"3"})
 
 
+WRITE_AND_LEAVE = """
+with Catalog.open(Path(sys.argv[1])) as catalog:
+    write_generation(catalog, int(sys.argv[2]))
+"""
+
+
+def test_a_reader_sees_what_writers_that_came_and_left_wrote(tmp_path: Path) -> None:
+    """A reader's locks tell a leaving writer that the log is in use; opening the catalog again must not drop them."""
+    path = tmp_path / "catalog.sqlite"
+    assert run_child(WRITE_AND_LEAVE, str(path), "1").wait(60) == 0
+    with Catalog.open(path, read_only=True) as reader:
+        pinned = reader.pin()  # an answer in the making: its connection stays
+        for generation in (2, 3, 4):
+            Catalog.open(path, read_only=True).close()
+            assert run_child(WRITE_AND_LEAVE, str(path), str(generation)).wait(60) == 0
+            assert path.with_name(path.name + "-wal").exists(), "the log is in use"
+            assert markers(reader) == {str(generation)}
+        with pinned.use() as snapshot:
+            assert snapshot.generation == 1
+
+
 WRITE_FOREVER = """
 catalog = Catalog.open(Path(sys.argv[1]))
 for marker in range(1, 10_000):
