@@ -169,6 +169,20 @@ def test_killed_workers_are_replaced(session: Session, project: Path) -> None:
     assert names(search(session, "written_later", name))[0] == "written_later"
 
 
+def test_edits_are_found_after_indexing_processes_left_for_want_of_work(
+    session: Session, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CTXSEARCH_WORKER_IDLE_SECONDS", "0.05")  # read by the daemon that the session starts
+    name = add_and_wait(session, project)
+    daemon = psutil.Process(session.connection.info.pid)
+    for number in range(3):
+        _, alive = psutil.wait_procs(daemon.children(), timeout=120)
+        assert not alive, "they have nothing to do"
+        (project / "shop" / "later.py").write_text(f"def written_later_{number}():\n    return 1\n")
+        refresh(session, name)
+        assert names(search(session, f"written_later_{number}", name))[0] == f"written_later_{number}"
+
+
 @pytest.mark.parametrize("damage", ["truncated", "flipped", "deleted"])
 def test_a_damaged_store_is_made_again(session: Session, project: Path, damage: str) -> None:
     name = add_and_wait(session, project)
