@@ -16,7 +16,7 @@ from ctxsearch.search.errors import InvalidArgument
 _GLOB_CHARS = frozenset("*?[{")
 _REGEX_META = frozenset("\\.+*?()|[]{}^$#&-~/ ")
 # Where one name ends and the next begins in a qualified name, in any of the languages.
-SEPARATORS = r".#/\:$"  # between the parts of a qualified name, in any language
+SEPARATORS = r".#/\:$"
 _SEPARATOR = re.compile(f"[{re.escape(SEPARATORS)}]+")
 
 

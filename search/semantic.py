@@ -42,9 +42,8 @@ class SemanticPolicy:
     rows_in_memory: int = 400_000  # about 0.8 KB each; above, LanceDB's IVF index lives on disk
     updates_before_compaction: int = 32  # after 48 small updates LanceDB reads 3.4 times slower
     keep_versions: dt.timedelta = dt.timedelta(minutes=10)  # for readers in other processes
-    probed: float = (
-        0.5  # of the partitions: at 100k rows it finds .976 of the true 100; a quarter .910, 20 of them .712
-    )
+    # Of the index's partitions: at 100k rows half find .975 of the true 100, a quarter .910, 20 of them .712.
+    probed: float = 0.5
 
 
 class _Row(NamedTuple):
