@@ -1,8 +1,9 @@
 """Figures of the daemon: real process, real socket, a made-up repository of 100,000 nodes.
 
-    bench/serve.py [--nodes 100000] [--files 0] [--seconds 60] [--queries 1000] [--edits 50] [--keep DIR]
+    bench/serve.py [--nodes 100000] [--files 0] [--seconds 60] [--queries 1000] [--edits 50] [--flat] [--keep DIR]
 
 Prints one line per figure with its target. The machine's load is printed first: compare ratios when it is high.
+`--flat` prints nothing but the daemon's memory over 10,000 queries with 500 edits between them.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ from ctxsearch.daemon.settings import Settings, load_settings
 from ctxsearch.v1 import repository_pb2, search_pb2
 
 SECONDS = 1000.0  # milliseconds in one
+QUIET_SECONDS = 0.05  # of processor time within a second: less is nothing
+QUIET_LOOKS = 4  # in a row: on a busy machine a process may be kept waiting for a second
+FLAT_QUERIES, FLAT_EDITS = 10_000, 500
 
 
 def figure(name: str, value: str, target: str = "") -> None:
@@ -147,25 +151,86 @@ def clients_at_once(settings: Settings, name: str, files: int, count: int, secon
     return times, errors
 
 
-def edit_times(session: Session, name: str, root: Path, count: int) -> list[float]:
-    """From writing a file to an answer of a later generation that has it, watch on."""
-    times = []
-    path = root / "pkg000" / "mod00000.py"
-    text = path.read_text()
-    for number in range(count):
-        before = session.search(request_for("parse", name)).generation
-        path.write_text(text + f"\n\ndef edited_{number}_zebra(x):\n    return x\n")
+class Edits:
+    """Edits of one file, watch on; restored in the end."""
+
+    def __init__(self, session: Session, name: str, root: Path) -> None:
+        self._session = session
+        self._name = name
+        self._path = root / "pkg000" / "mod00000.py"
+        self._text = self._path.read_text()
+        self._number = 0
+
+    def one(self) -> float:
+        """Milliseconds from writing the file to an answer of a later generation that has it."""
+        self._number += 1
+        word = f"edited_{self._number}_zebra"
+        before = self._session.search(request_for("parse", self._name)).generation
+        self._path.write_text(self._text + f"\n\ndef {word}(x):\n    return x\n")
         start = time.perf_counter()
-        wanted = request_for(f"edited_{number}_zebra", name)
+        wanted = request_for(word, self._name)
         wanted.mode = search_pb2.SEARCH_MODE_KEYWORD
         wanted.ClearField("expansion")
         wanted.min_generation = before + 1
         wanted.max_wait.FromSeconds(60)
-        response = session.search(wanted)
-        times.append((time.perf_counter() - start) * SECONDS)
-        assert response.results[0].node.name == f"edited_{number}_zebra", response.results[0].node.name
-    path.write_text(text)
-    return times
+        response = self._session.search(wanted)
+        taken = (time.perf_counter() - start) * SECONDS
+        assert response.results[0].node.name == word, response.results[0].node.name
+        return taken
+
+    def close(self) -> None:
+        self._path.write_text(self._text)
+
+
+def edit_figures(session: Session, name: str, root: Path, count: int) -> None:
+    edits = Edits(session, name, root)
+    target = "300 at 10k files, 1000 at 100k"
+    until_ready(session)
+    figure("the first edit after a first index", f"{edits.one():.0f} ms", target)
+    until(session, name, "whole")
+    cpu = processor_seconds(session)
+    times = [edits.one() for _ in range(count)]
+    cpu = (processor_seconds(session) - cpu) / max(1, count) * SECONDS
+    figure(f"edit to searchable, {count} edits, p50/95/99", spread(times), target)
+    figure("processor time per edit, vectors and history included", f"{cpu:.0f} ms")
+    until(session, name, "whole")
+    figure("memory of idle indexing processes", f"{indexing_bytes(session) >> 20} MB")
+    for child in psutil.Process(session.connection.info.pid).children():
+        child.kill()  # as if they had left for want of work
+    session.search(request_for("parse", name))
+    until_ready(session)
+    figure("an edit after a question, indexing processes gone before", f"{edits.one():.0f} ms", target)
+    edits.close()
+
+
+def until_ready(session: Session) -> None:
+    """Waits until the processes beside the daemon have nothing to do, as before an edit that a person makes."""
+    before, quiet = 0.0, 0
+    while quiet < QUIET_LOOKS:
+        now = processor_seconds(session)
+        quiet = quiet + 1 if abs(now - before) < QUIET_SECONDS else 0
+        before = now
+        time.sleep(1.0)
+
+
+def memory_over_time(session: Session, name: str, root: Path, files: int) -> None:
+    """10,000 queries and 500 edits: the daemon's memory after every tenth of them."""
+    edits = Edits(session, name, root)
+    texts = queries(5, FLAT_QUERIES, files)
+    ask(session, name, texts[:200])
+    figure("memory before", f"{serving_bytes(session) >> 20} MB")
+    tenth = FLAT_EDITS // 10
+    for number in range(FLAT_EDITS):
+        edits.one()
+        each = FLAT_QUERIES // FLAT_EDITS
+        ask(session, name, texts[number * each : (number + 1) * each])
+        if (number + 1) % tenth == 0:
+            counted = f"{(number + 1) * each} queries, {number + 1} edits"
+            beside = indexing_bytes(session) >> 20
+            figure(f"memory after {counted}; beside", f"{serving_bytes(session) >> 20}, {beside} MB", "flat")
+    edits.close()
+    size = sum(file.stat().st_size for file in session.settings.repositories_dir.rglob("*") if file.is_file())
+    figure("index on disk in the end", f"{size >> 20} MB")
 
 
 def branch_switch(session: Session, name: str, root: Path, files: int) -> float:
@@ -206,6 +271,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--queries", type=int, default=1000)
     parser.add_argument("--edits", type=int, default=50)
+    parser.add_argument("--flat", action="store_true", help="memory over 10,000 queries and 500 edits alone")
     parser.add_argument("--keep", type=Path, default=None, help="use and keep this directory")
     options = parser.parse_args()
     folder = options.keep or Path(tempfile.mkdtemp(prefix="serve"))
@@ -236,6 +302,9 @@ def measure(session: Session, folder: Path, options: argparse.Namespace) -> None
     figure("memory while indexing (its processes)", f"{max(first_peak, peak) >> 20} MB", "<= 1536 MB")
     state = status(session, name)
     figure("files, nodes, edges", f"{state.files}, {state.nodes}, {state.edges}")
+    if options.flat:
+        memory_over_time(session, name, root, files)
+        return
     texts = queries(2, options.queries, files)
     ask(session, name, texts[:50])
     process = psutil.Process(session.connection.info.pid)
@@ -249,11 +318,7 @@ def measure(session: Session, folder: Path, options: argparse.Namespace) -> None
     times, errors = clients_at_once(session.settings, name, files, 8, options.seconds)
     figure("8 clients at once: p50/95/99", spread(times))
     figure("8 clients at once: per second, errors", f"{len(times) / options.seconds:.0f}, {errors}", "0 errors")
-    cpu = processor_seconds(session)
-    edits = edit_times(session, name, root, options.edits)
-    cpu = (processor_seconds(session) - cpu) / max(1, options.edits) * SECONDS
-    figure(f"edit to searchable, {options.edits} edits, p50/95/99", spread(edits), "300 at 10k files, 1000 at 100k")
-    figure("processor time per edit, vectors and history included", f"{cpu:.0f} ms")
+    edit_figures(session, name, root, options.edits)
     figure("branch switch over 200 files", f"{branch_switch(session, name, root, files):.2f} s", "< 3 s")
     until(session, name, "whole")
     figure("memory after queries and edits, before", f"{serving_bytes(session) >> 20}, {before >> 20} MB", "flat")

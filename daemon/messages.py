@@ -45,6 +45,10 @@ class Refresh(msgspec.Struct, frozen=True, tag=True):
     full: bool = False  # start over
 
 
+class Prepare(msgspec.Struct, frozen=True, tag=True):
+    """To an indexing process: have at hand what the next edit needs."""
+
+
 class Progress(msgspec.Struct, frozen=True, tag=True):
     """From a worker: where it stands."""
 
@@ -72,7 +76,7 @@ class Failed(msgspec.Struct, frozen=True, tag=True):
     reason: str
 
 
-Order = Job | Refresh
+Order = Job | Refresh | Prepare
 Report = Progress | Committed | Done | Failed
 
 _encoder = msgspec.msgpack.Encoder()

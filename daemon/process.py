@@ -13,7 +13,18 @@ from collections.abc import Iterator
 from typing import BinaryIO, cast
 
 from ctxsearch.daemon.errors import IndexingFailedError
-from ctxsearch.daemon.messages import Committed, Done, Failed, Job, Order, Progress, Refresh, read_report, write_message
+from ctxsearch.daemon.messages import (
+    Committed,
+    Done,
+    Failed,
+    Job,
+    Order,
+    Prepare,
+    Progress,
+    Refresh,
+    read_report,
+    write_message,
+)
 
 COMMAND = (sys.executable, "-P", "-m", "ctxsearch.daemon.worker")
 CLOSE_SECONDS = 10.0
@@ -41,7 +52,7 @@ class WorkerProcess:
         """False once it is gone."""
         return self._process.poll() is None
 
-    def refresh(self, order: Refresh) -> Iterator[Progress | Committed | Done]:
+    def carry_out(self, order: Refresh | Prepare) -> Iterator[Progress | Committed | Done]:
         """Gives the order and yields the reports, `Done` last; raises IndexingFailedError if it fails or dies."""
         self._send(order)
         while True:

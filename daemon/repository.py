@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ctxsearch.daemon.errors import AbandonedError, GenerationNotReachedError, IndexingFailedError, StoppingError
 from ctxsearch.daemon.logs import get_logger
-from ctxsearch.daemon.messages import Committed, Done, Job, Phase, Progress, Refresh
+from ctxsearch.daemon.messages import Committed, Done, Job, Phase, Prepare, Progress, Refresh
 from ctxsearch.daemon.metrics import release_memory, resident_bytes
 from ctxsearch.daemon.process import WorkerProcess
 from ctxsearch.daemon.registry import RepositoryRecord
@@ -27,6 +27,7 @@ from ctxsearch.search.ports import OnDisk
 
 _log = get_logger("ctxsearch.repository")
 DISTRUST_SECONDS = 600.0
+FOLLOWER_IDLE_SECONDS = 120.0  # at most: nobody waits for it, and it holds vectors and history
 ATTEMPTS = 2  # of a refresh whose worker died: the first may have been killed from outside
 
 
@@ -115,6 +116,9 @@ class Repository:
         self._kill_reason = ""
         self._distrusted = -DISTRUST_SECONDS
         self._workers: dict[str, WorkerProcess] = {}
+        self._unready = False  # the indexing process has not yet read what the next edit needs
+        self._asked = 0.0  # time.monotonic() of the last question; written without the condition
+        self._expect_after = 0.0  # time.monotonic() before which no process is started ahead of need
         self._threads = [
             threading.Thread(target=self._index_loop, name=f"index {record.name}", daemon=True),
             threading.Thread(target=self._follow_loop, name=f"follow {record.name}", daemon=True),
@@ -210,6 +214,17 @@ class Repository:
             return self._state.phase is not Phase.QUEUED
         return self._snapshot.can_answer or self._state.phase in (Phase.IDLE, Phase.FAILED)
 
+    def expect_edits(self) -> None:
+        """Whoever asks about a repository is at work in it: its next edit should find an indexing process ready."""
+        self._asked = time.monotonic()
+        worker = self._workers.get("index")
+        if self._asked < self._expect_after or (worker is not None and worker.is_alive):
+            return
+        with self._changed:
+            if self._snapshot is not None:
+                self._unready = True
+                self._changed.notify_all()
+
     def kill_workers(self, reason: str) -> None:
         """Ends its processes because of the reason; the refresh under way fails with it."""
         self._kill_reason = reason
@@ -259,13 +274,28 @@ class Repository:
     def _index_loop(self) -> None:
         self._load_committed()
         while (taken := self._next_wish()) is not None:
+            if isinstance(taken, Prepare):
+                self._prepare()
+                continue
             order, number = taken
             first = self._snapshot is None or order.full
             with self._turn if first else contextlib.nullcontext():
                 succeeded = self._attempt("index", self._index_job, order, self._hear_index)
             self._note_unreadable(order, succeeded=succeeded)
             self._grant(number)
+            self._unready |= succeeded and order.paths is None
         self._dismiss("index")
+
+    def _prepare(self) -> None:
+        """Has the indexing process ready for an edit. If that fails, the edit will say so."""
+        try:
+            for report in self._worker("index", self._index_job).carry_out(Prepare()):
+                if isinstance(report, Committed):
+                    self._advance()
+        except Exception as error:  # this thread must live
+            self._dismiss("index")
+            self._expect_after = time.monotonic() + DISTRUST_SECONDS
+            _log.warning("not ready for edits", repository=self.record.name, error=str(error))
 
     def _note_unreadable(self, order: Refresh, *, succeeded: bool) -> None:
         """Files that changed and could not be indexed are not to be trusted, until they are."""
@@ -279,7 +309,7 @@ class Repository:
             if now is not None and (before or self._unreadable):
                 self._put(replace(now, freshness=now.freshness.distrusting(_differing(now, self._unreadable))))
 
-    def _next_wish(self) -> tuple[Refresh, int] | None:
+    def _next_wish(self) -> tuple[Refresh, int] | Prepare | None:
         """The next order; an idle worker is sent away meanwhile. None when stopping."""
         with self._changed:
             idle_since = time.monotonic()
@@ -288,7 +318,10 @@ class Repository:
                 if taken is not None:
                     self._under_way = taken[0].paths or ()
                     return taken
-                idle_left = idle_since + self._worker_idle_seconds - time.monotonic()
+                if self._unready:
+                    self._unready = False
+                    return Prepare()
+                idle_left = max(idle_since, self._asked) + self._worker_idle_seconds - time.monotonic()
                 if idle_left <= 0 and "index" in self._workers:
                     self._dismiss("index")
                 self._changed.wait(idle_left if "index" in self._workers else None)
@@ -356,7 +389,8 @@ class Repository:
                     self._behind = False
                     self._follow_state = State(Phase.HISTORY)
                     return True
-                idle_left = idle_since + self._worker_idle_seconds - time.monotonic()
+                patience = min(self._worker_idle_seconds, FOLLOWER_IDLE_SECONDS)
+                idle_left = idle_since + patience - time.monotonic()
                 if idle_left <= 0 and "follow" in self._workers:
                     self._dismiss("follow")
                 self._changed.wait(idle_left if "follow" in self._workers else None)
@@ -391,7 +425,7 @@ class Repository:
         """Has a worker carry out an order, with a new worker if it dies; False if that failed, and said so."""
         for attempt in range(ATTEMPTS):
             try:
-                for report in self._worker(role, job).refresh(order):
+                for report in self._worker(role, job).carry_out(order):
                     hear(report)
                 return True
             except Exception as error:  # whatever it is: this thread must live, and the state must say so

@@ -48,7 +48,7 @@ class Settings:
     debounce_ms: int = 50
     reconcile_seconds: float = 300.0
     indexing_niceness: int = 10  # indexing yields to answering
-    worker_idle_seconds: float = 120.0  # an indexing process without work leaves after this
+    worker_idle_seconds: float = 1800.0  # an indexing process leaves when nothing was changed or asked for so long
     model_idle_seconds: float = 1800.0  # the model leaves memory when nothing was embedded for so long
     freshness_clock: str = "history"  # age is counted to HEAD's commit; "wall": to now
     # Where the classes of freshness begin; docs/freshness.md says what each does and what it costs.

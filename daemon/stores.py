@@ -115,15 +115,17 @@ class Stores:
         return reader if reader.generation == pinned.generation else None
 
     def _vector_reader(self, identity: str) -> VectorReader | None:
+        """Opened anew if what is open cannot be followed: the writer starts over where it finds damage."""
         directory = self.layout.vectors(identity)
         if not directory.is_dir():
             return None
+        was_open = self._vectors is not None and self._vectors[0] == identity
         try:
-            if self._vectors is None or self._vectors[0] != identity:
+            if self._vectors is None or not was_open:
                 self._vectors = (identity, load_vectors()(directory, self._embedder))
             reader = self._vectors[1].reader()
         except (IndexCorrupt, ValueError, OSError, RuntimeError) as error:
             _log.warning("vectors cannot be read", repository=self._name, error=str(error))
             self._vectors = None
-            return None
+            return self._vector_reader(identity) if was_open else None
         return reader if reader.generation else None

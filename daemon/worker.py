@@ -26,7 +26,9 @@ from ctxsearch.daemon.messages import (
     Done,
     Failed,
     Job,
+    Order,
     Phase,
+    Prepare,
     Progress,
     Refresh,
     Report,
@@ -79,9 +81,9 @@ def die_with_parent() -> None:
         os._exit(0)
 
 
-def orders(stream: BinaryIO) -> Iterator[Job | Refresh]:
+def orders(stream: BinaryIO) -> Iterator[Order]:
     """Orders as they come. When the daemon closes the pipe the iterator ends; a worker that is busy is cut off."""
-    waiting: queue.SimpleQueue[Job | Refresh | None] = queue.SimpleQueue()
+    waiting: queue.SimpleQueue[Order | None] = queue.SimpleQueue()
 
     def listen() -> None:
         while True:
@@ -146,6 +148,14 @@ class IndexWorker:
             problems.append(f"indexed again from scratch: {error}")
             self._start_over()
             self._refresh(Refresh(), problems)
+        return tuple(problems)
+
+    def prepare(self) -> tuple[str, ...]:
+        """Reads what the next edit needs, so that it does not have to wait for that; returns what went wrong."""
+        problems: list[str] = []
+        catalog, indexer = self._opened(problems)
+        if was_indexed(catalog):
+            indexer.prepare()
         return tuple(problems)
 
     def _refresh(self, order: Refresh, problems: list[str]) -> None:
@@ -259,6 +269,10 @@ class FollowWorker:
             self._embed(catalog, problems)
             self._tell(Committed("vectors", catalog.generation))
         return tuple(problems)
+
+    def prepare(self) -> tuple[str, ...]:
+        """Nobody waits for what follows."""
+        return ()
 
     def close(self) -> None:
         """Closes the stores."""
@@ -493,15 +507,15 @@ def work(stream: BinaryIO, tell: Tell) -> None:
     worker = IndexWorker(job, tell) if job.role == "index" else FollowWorker(job, tell)
     try:
         for order in coming:
-            if isinstance(order, Refresh):
+            if not isinstance(order, Job):
                 tell(_outcome(worker, order))
     finally:
         worker.close()
 
 
-def _outcome(worker: IndexWorker | FollowWorker, order: Refresh) -> Done | Failed:
+def _outcome(worker: IndexWorker | FollowWorker, order: Refresh | Prepare) -> Done | Failed:
     try:
-        return Done(worker.refresh(order))
+        return Done(worker.prepare() if isinstance(order, Prepare) else worker.refresh(order))
     except CtxsearchError as error:
         worker.close()
         return Failed(str(error))

@@ -266,6 +266,8 @@ class Workspace:
         ready = [each for each in chosen if self._is_ready(each, query, patience)]
         if not ready:
             raise NoIndexError(_nothing_indexed(chosen))
+        for repository in ready:
+            repository.expect_edits()
         with self._healing(ready):
             response = self._service.search(replace(query, min_generation=None))
         for report in response.signals:
@@ -468,6 +470,8 @@ class Workspace:
         snapshots = [snapshot for snapshot in found if snapshot is not None]
         if not snapshots:
             raise NoIndexError(_nothing_indexed(chosen))
+        for repository in chosen:
+            repository.expect_edits()
         return snapshots
 
     # What happens by itself

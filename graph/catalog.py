@@ -101,11 +101,19 @@ __all__ = [
     "Writer",
 ]
 
+# Said so that a path which damage has made into something else than bytes is still found, and refused.
+_NO_SHARDS = " WHERE NOT (path >= x'00' AND path < x'01')"
 _PER_FILE_TABLES = ("text", "graph", "detail", "reads")
 
 
 def _row_checksum(path: bytes, changed: int, documents: int, record: bytes) -> int:
     return zlib.crc32(record, zlib.crc32(f"{changed} {documents} ".encode() + path))
+
+
+def _checked_record(path: bytes, changed: int, documents: int, record: bytes, checksum: int) -> FileRecord:
+    if _row_checksum(path, changed, documents, record) != checksum:
+        raise DamagedError
+    return decode_record(path_of(path), record)
 
 
 class Catalog:
@@ -442,10 +450,9 @@ class Snapshot:
 
     def files(self) -> list[FileRecord]:
         """Every indexed file, by path."""
-        rows = self._all("SELECT path, changed, documents, record, checksum FROM file")
-        return sorted(
-            (self._record(*row) for row in rows if not is_shard(self._path_of(row[0]))), key=lambda record: record.path
-        )
+        rows = self._all("SELECT path, changed, documents, record, checksum FROM file" + _NO_SHARDS)  # noqa: S608
+        with self._decoding("a record"):
+            return sorted((_checked_record(*row) for row in rows), key=lambda record: record.path)
 
     def file(self, path: str) -> FileRecord | None:
         """One file's record."""
@@ -482,12 +489,10 @@ class Snapshot:
 
     def reads(self) -> Iterator[tuple[str, bytes]]:
         """What each file's resolution looked up, by path."""
-        for path, rowid in self._paths():
-            if not is_shard(path):
-                row = self._one("SELECT data FROM reads WHERE file = ?", rowid)
-                with self._decoding(f"reads of {path}"):
-                    content = unseal(_present(row)[0], path_key(path))[1]
-                yield path, content
+        rows = self._all("SELECT path, data FROM file LEFT JOIN reads ON file = key" + _NO_SHARDS)  # noqa: S608
+        with self._decoding("what a file has read"):
+            for key, data in sorted(rows):
+                yield path_of(key), unseal(data, key)[1]
 
     def load_nodes(self) -> list[CodeNode]:
         """Every node, sorted by path, line and id."""
@@ -684,11 +689,8 @@ class Snapshot:
             return unseal(sealed, key)[1].decode()
 
     def _record(self, key: bytes, changed: int, documents: int, record: bytes, checksum: int) -> FileRecord:
-        path = self._path_of(key)
-        with self._decoding(f"record of {path}"):
-            if _row_checksum(key, changed, documents, record) != checksum:
-                raise DamagedError
-            return decode_record(path, record)
+        with self._decoding(f"record of {self._path_of(key)}"):
+            return _checked_record(key, changed, documents, record, checksum)
 
     @contextlib.contextmanager
     def _decoding(self, what: str) -> Iterator[None]:
@@ -776,12 +778,6 @@ def _find_facts(connection: sqlite3.Connection, key: FactsKey) -> bytes | None:
 
 def _facts_owner(key: FactsKey) -> bytes:
     return "\0".join(key).encode()
-
-
-def _present(row: tuple[bytes, ...] | None) -> tuple[bytes, ...]:
-    if row is None:
-        raise DamagedError
-    return row
 
 
 def _content(record: FileRecord) -> tuple[object, ...]:

@@ -160,7 +160,7 @@ class RepositoryIndexer:
         """Load what an incremental refresh needs, ahead of the first change."""
         with self._one_at_a_time:
             self._pool.warm()
-            self._prepared(self._remember())
+            self._prepared(self._remember()).prepare()
 
     def refresh(self, progress: Progress | None = None, nodes_known: NodesKnown | None = None) -> RefreshReport:
         """Bring the catalog up to date with the whole tree. Raises NothingToIndexError when no file is indexed."""

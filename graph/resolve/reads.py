@@ -37,12 +37,16 @@ class ReadIndex:
         """What a file's latest resolution read."""
         self._beside[path] = reads
 
+    def prepare(self) -> None:
+        """Make the one array, when many files stand beside it."""
+        if len(self._beside) > _MAX_BESIDE:
+            self._merge()
+
     def readers(self, keys: set[int]) -> set[str]:
         """Files whose last resolution read one of the keys."""
         if not keys:
             return set()
-        if len(self._beside) > _MAX_BESIDE:
-            self._merge()
+        self.prepare()
         wanted = packed(keys)
         found = {path for path, reads in self._beside.items() if len(reads) and np.isin(wanted, reads).any()}
         return found | {path for path in self._among_all(wanted) if path not in self._beside}

@@ -92,6 +92,12 @@ class Resolver:
         self._externals.update(state.externals)
         self._shared_stale = False
 
+    def prepare(self) -> None:
+        """Do ahead of the first update what it would have to do once."""
+        self._index.prepare()
+        for language in self.world.languages():
+            self._evaluator_of(language)
+
     def knows_files(self) -> bool:
         """Whether anything was restored or taken."""
         return bool(self._states) or bool(self.world.paths())
@@ -211,7 +217,9 @@ class Resolver:
 
     def evaluator(self, path: str) -> Evaluator:
         """The evaluator of the file's language."""
-        language = self.world.language(path)
+        return self._evaluator_of(self.world.language(path))
+
+    def _evaluator_of(self, language: str) -> Evaluator:
         found = self._evaluators.get(language)
         if found is None:
             found = self._evaluators[language] = evaluator_for(language)(self.world)

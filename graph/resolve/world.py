@@ -225,6 +225,10 @@ class World:
     def language(self, path: str) -> str:
         return self._entries[path].language
 
+    def languages(self) -> list[str]:
+        """Of all files, sorted."""
+        return sorted({entry.language for entry in self._entries.values()})
+
     def flags(self, path: str) -> int:
         return self._entries[path].flags
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from ctxsearch.daemon.registry import Registry, RepositoryRecord
 from ctxsearch.daemon.session import Session
 from ctxsearch.daemon.settings import Settings
 from ctxsearch.daemon.worker import IndexWorker
+from ctxsearch.graph.catalog import Snapshot
 from ctxsearch.v1 import graph_pb2, node_pb2, repository_pb2, search_pb2
 
 
@@ -39,22 +41,45 @@ class EndsAt:
 
 def indexed_until(settings: Settings, root: Path, point: EndsAt) -> str:
     """Adds a repository and indexes it in this process until the point; the name."""
+    worker = IndexWorker(index_job(settings, root), point)
+    with pytest.raises(Ended):
+        worker.refresh(Refresh())
+    worker.close()
+    return root.name
+
+
+def index_job(settings: Settings, root: Path) -> Job:
+    """Of a repository that is added by this."""
     settings.data_dir.mkdir(mode=0o700, parents=True)
     record: RepositoryRecord = Registry(settings.data_dir / "repositories.json").add(root, "", 0.0)
-    job = Job(
+    directory = Layout(settings.repositories_dir / record.id).directory
+    directory.mkdir(parents=True)
+    return Job(
         role="index",
         root=str(root),
-        directory=str(Layout(settings.repositories_dir / record.id).directory),
+        directory=str(directory),
         history_dir=str(settings.data_dir / "history"),
         max_file_bytes=1 << 20,
         parse_workers=1,
         niceness=0,
     )
-    worker = IndexWorker(job, point)
-    with pytest.raises(Ended):
-        worker.refresh(Refresh())
-    worker.close()
-    return record.name
+
+
+def test_a_prepared_process_reads_nothing_of_other_files_for_an_edit(
+    settings: Settings, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = index_job(settings, project)
+    with contextlib.closing(IndexWorker(job, lambda _report: None)) as first:
+        first.refresh(Refresh())
+    looked = []
+    reads = Snapshot.reads
+    monkeypatch.setattr(Snapshot, "reads", lambda snapshot: looked.append(1) or reads(snapshot))
+    with contextlib.closing(IndexWorker(job, lambda _report: None)) as worker:
+        assert worker.prepare() == ()
+        assert looked == [1]
+        (project / "shop" / "retry.py").write_text("def tried_again():\n    return 1\n")
+        worker.refresh(Refresh(("shop/retry.py",)))
+    assert looked == [1]
 
 
 def callers_of(session: Session, name: str, symbol: str) -> set[str]:

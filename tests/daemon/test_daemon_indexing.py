@@ -183,6 +183,16 @@ def test_edits_are_found_after_indexing_processes_left_for_want_of_work(
         assert names(search(session, f"written_later_{number}", name))[0] == f"written_later_{number}"
 
 
+def test_a_question_brings_back_the_process_that_the_next_edit_needs(session: Session, project: Path) -> None:
+    name = add_and_wait(session, project)
+    daemon = psutil.Process(session.connection.info.pid)
+    gone = daemon.children()
+    for child in gone:
+        child.kill()
+    while not set(daemon.children()) - set(gone):
+        search(session, "apply_discount", name)
+
+
 @pytest.mark.parametrize("damage", ["truncated", "flipped", "deleted"])
 def test_a_damaged_store_is_made_again(session: Session, project: Path, damage: str) -> None:
     name = add_and_wait(session, project)

@@ -106,6 +106,15 @@ def test_first_refresh_makes_a_generation_with_nodes_edges_and_counts(repo: Repo
     assert {"list", "compare", "parse", "resolve", "store", "commit"} <= report.seconds.keys()
 
 
+def test_an_edit_after_preparing_equals_an_index_from_scratch(repo: Repo) -> None:
+    repo.indexer.refresh()
+    repo.restart()
+    repo.indexer.prepare()
+    repo.write("b.py", "def helper():\n    return other()\n\n\ndef other():\n    return 2\n", None)
+    assert repo.indexer.refresh_paths(["b.py"]).changed == 1
+    assert repo.graph() == from_scratch(repo.root, repo.pool)
+
+
 class EndedError(Exception):
     """Stands for whatever ends a process between two generations."""
 
