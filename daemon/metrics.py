@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
-import resource
-import sys
 from collections.abc import Callable, Iterable
-from pathlib import Path
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
+
+from ctxsearch.daemon.memory import resident_bytes
 
 LATENCY_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 
@@ -63,25 +60,3 @@ class Metrics:
         self.generation.labels(repository).set(generation)
         for reason, count in skipped:
             self.skipped.labels(repository, reason).set(count)
-
-
-def resident_bytes(pid: int | None = None) -> int:
-    """Resident memory of a process, this one by default; 0 if it is gone."""
-    try:
-        pages = int(Path(f"/proc/{pid or 'self'}/statm").read_text(encoding="ascii").split()[1])
-        return pages * resource.getpagesize()
-    except (OSError, ValueError):
-        return 0 if pid is not None else _peak_bytes()
-
-
-def release_memory() -> None:
-    """Gives what loading a snapshot needed back to the system; glibc would keep it for ever."""
-    if sys.platform == "linux":
-        with contextlib.suppress(AttributeError, OSError):
-            ctypes.CDLL(None).malloc_trim(0)
-
-
-def _peak_bytes() -> int:
-    """Where there is no /proc: the most it ever was, in bytes on macOS and in KiB elsewhere."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024

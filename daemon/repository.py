@@ -15,18 +15,21 @@ from pathlib import Path
 
 from ctxsearch.daemon.errors import AbandonedError, GenerationNotReachedError, IndexingFailedError, StoppingError
 from ctxsearch.daemon.logs import get_logger
+from ctxsearch.daemon.memory import release_memory, resident_bytes
 from ctxsearch.daemon.messages import Committed, Done, Job, Phase, Prepare, Progress, Refresh
-from ctxsearch.daemon.metrics import release_memory, resident_bytes
 from ctxsearch.daemon.process import WorkerProcess
 from ctxsearch.daemon.registry import RepositoryRecord
 from ctxsearch.daemon.snapshot import Snapshot
 from ctxsearch.daemon.stores import Stores
+from ctxsearch.daemon.watch import git_is_writing
 from ctxsearch.graph.catalog import CatalogCorruptError
 from ctxsearch.graph.model import NodeId
 from ctxsearch.search.ports import OnDisk
 
 _log = get_logger("ctxsearch.repository")
 DISTRUST_SECONDS = 600.0
+GIT_STEP_SECONDS = 0.02
+GIT_LAST_SECONDS = 0.15  # within which the watcher tells of what git wrote last
 FOLLOWER_IDLE_SECONDS = 120.0  # at most: nobody waits for it, and it holds vectors and history
 ATTEMPTS = 2  # of a refresh whose worker died: the first may have been killed from outside
 
@@ -74,9 +77,12 @@ class _Wishes:
         self.asked += 1
         return self.asked
 
+    def __bool__(self) -> bool:
+        return bool(self.paths) or self.everything or self.full
+
     def take(self) -> tuple[Refresh, int] | None:
         """The order that grants all wishes so far; None without any."""
-        if not (self.paths or self.everything or self.full):
+        if not self:
             return None
         whole = self.everything or self.full
         order = Refresh(None if whole else tuple(sorted(self.paths)), self.full)
@@ -314,6 +320,8 @@ class Repository:
         with self._changed:
             idle_since = time.monotonic()
             while not self._stopping:
+                if self._wishes:
+                    self._let_git_finish()
                 taken = self._wishes.take()
                 if taken is not None:
                     self._under_way = taken[0].paths or ()
@@ -326,6 +334,16 @@ class Repository:
                     self._dismiss("index")
                 self._changed.wait(idle_left if "index" in self._workers else None)
         return None
+
+    def _let_git_finish(self) -> None:
+        """Git changes files one after the other: one look when it is done, not one for every burst of events."""
+        if not git_is_writing(self.root, time.time()):
+            return
+        while git_is_writing(self.root, time.time()) and not self._stopping:
+            self._changed.wait(GIT_STEP_SECONDS)
+        last = time.monotonic() + GIT_LAST_SECONDS
+        while not (self._wishes.everything or self._stopping) and (left := last - time.monotonic()) > 0:
+            self._changed.wait(left)
 
     def _hear_index(self, report: Progress | Committed | Done) -> None:
         if isinstance(report, Progress):

@@ -13,7 +13,7 @@ from ctxsearch.daemon import wire
 from ctxsearch.daemon.boundary import Activity
 from ctxsearch.daemon.errors import InvalidRequestError
 from ctxsearch.daemon.life import MAX_GRACE_SECONDS, Life
-from ctxsearch.daemon.metrics import resident_bytes
+from ctxsearch.daemon.memory import resident_bytes
 from ctxsearch.daemon.registry import RepositoryRecord
 from ctxsearch.daemon.repository import Patience, Repository
 from ctxsearch.daemon.snapshot import Snapshot

@@ -6,6 +6,7 @@ moves with commits and branch switches. Paths under the data directory are ignor
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -19,6 +20,7 @@ from ctxsearch.daemon.logs import get_logger
 _log = get_logger("ctxsearch.watch")
 MAX_PATHS = 2000  # a burst of more is a look at everything: naming them would cost more than listing
 _STEP_MS = 20
+_GIT_SECONDS = 1.0  # a lock that is older is left over, or waits for somebody's editor
 _GIT_STATE = frozenset({"HEAD", "index", "packed-refs", "ORIG_HEAD", "MERGE_HEAD", "shallow"})
 
 
@@ -136,6 +138,14 @@ def touched_by(paths: Iterable[str], root: Path, git_dirs: tuple[Path, ...]) -> 
     rules = any(path.rpartition("/")[2] in (".gitignore", ".ctxsearchignore") for path in tree)
     everything = git or rules or len(tree) > MAX_PATHS
     return Touched(None if everything else tuple(sorted(tree)), git)
+
+
+def git_is_writing(root: Path, now: float) -> bool:
+    """True while git has just locked its index: it is changing files, and more events will come."""
+    for folder in git_directories(root)[:1]:
+        with contextlib.suppress(OSError):
+            return abs(now - (folder / "index.lock").stat().st_mtime) < _GIT_SECONDS
+    return False
 
 
 def git_directories(root: Path) -> tuple[Path, ...]:

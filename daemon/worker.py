@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
 from ctxsearch.daemon.layout import Layout
+from ctxsearch.daemon.memory import release_memory
 from ctxsearch.daemon.messages import (
     Committed,
     Done,
@@ -509,6 +510,8 @@ def work(stream: BinaryIO, tell: Tell) -> None:
         for order in coming:
             if not isinstance(order, Job):
                 tell(_outcome(worker, order))
+                if not isinstance(order, Refresh) or order.paths is None:  # what an edit needs is little
+                    release_memory()
     finally:
         worker.close()
 

@@ -30,8 +30,9 @@ from ctxsearch.daemon.errors import (
 from ctxsearch.daemon.freshness import FreshnessRules, NodePast, OldHot
 from ctxsearch.daemon.layout import Layout
 from ctxsearch.daemon.logs import get_logger
+from ctxsearch.daemon.memory import release_memory
 from ctxsearch.daemon.messages import Job, Phase
-from ctxsearch.daemon.metrics import Metrics, release_memory
+from ctxsearch.daemon.metrics import Metrics
 from ctxsearch.daemon.model import IdleEmbedder
 from ctxsearch.daemon.registry import Registry, RepositoryRecord
 from ctxsearch.daemon.repository import Patience, Repository

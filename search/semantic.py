@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctxsearch.graph.model import CodeNode, NodeDocument, NodeId
+from ctxsearch.search.checksums import TableChecksums
 from ctxsearch.search.documents import node_texts, passage_hash, passages
 from ctxsearch.search.errors import IndexCorrupt
 from ctxsearch.search.ports import Embedder, Floats, Hit, Passage, Selection
@@ -68,6 +69,8 @@ class LanceIndex:
         self._matrix: VectorMatrix | None = None
         self._updates = 0
         self._readers: weakref.WeakSet[LanceReader] = weakref.WeakSet()
+        self._checksums = TableChecksums(self._directory / f"{self._name}.lance")
+        self._checksums.check()
         self._table: Any = self._open_table()
         self._generation, self._version = self._newest_tag()
 
@@ -110,6 +113,7 @@ class LanceIndex:
                 self._undo_uncommitted()
             batches = (self._record_batch(rows) for rows in _chunks(_rows(documents), _BATCH))
             schema = self._schema()
+            self._checksums.forget()
             self._table = self._database.create_table(
                 self._name,
                 _pyarrow().RecordBatchReader.from_batches(schema, batches),
@@ -223,6 +227,7 @@ class LanceIndex:
         for old, tag in tags.items():
             if old != name and tag["version"] not in held:
                 self._table.tags.delete(old)
+        self._checksums.note()
 
     def _is_large(self) -> bool:
         return self._table is not None and self._table.count_rows() > self._policy.rows_in_memory

@@ -49,6 +49,15 @@ def test_an_edit_is_found_by_the_watcher_and_read_by_its_generation(session: Ses
     assert names(response)[0] == "shipping_costs"
 
 
+def test_an_edit_under_a_lock_that_git_never_lets_go_of_is_found(session: Session, project: Path) -> None:
+    name = add_and_wait(session, project, complete=False)
+    before = search(session, "apply_discount", name).generation
+    (project / ".git" / "index.lock").touch()
+    (project / "shop" / "later.py").write_text("def written_later():\n    return 1\n")
+    response = search(session, "written_later", name, min_generation=before + 1, max_wait={"seconds": 120})
+    assert names(response)[0] == "written_later"
+
+
 def test_a_refresh_reads_changes_deletions_and_renames(session: Session, project: Path) -> None:
     name = add_and_wait(session, project, complete=False)
     (project / "shop" / "retry.py").unlink()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from search_samples import by_path, document
 
 from ctxsearch.search.embed import bundled_embedder
+from ctxsearch.search.errors import IndexCorrupt
 from ctxsearch.search.ports import SELECT_ALL, Floats, Passage, Selection
 from ctxsearch.search.scope import Scope
 from ctxsearch.search.semantic import LanceIndex, SemanticPolicy
@@ -221,3 +223,54 @@ def test_many_small_updates_are_merged_and_dead_rows_collected() -> None:
     assert sum(len(block) for block in matrix.blocks) < 2_000, "dead rows do not pile up"
     found = matrix.search(rows(1, 139)[0], SELECT_ALL, 1)
     assert int(found[0].id, 16) == 10_039
+
+
+def stored_files(tmp_path: Path) -> list[Path]:
+    """Those that LanceDB never writes again."""
+    patterns = ("data/*.lance", "_deletions/*", "_versions/*.manifest")
+    return sorted(path for pattern in patterns for path in tmp_path.rglob(pattern))
+
+
+@pytest.mark.parametrize("share", [0.0, 0.4, 0.999])
+def test_a_flipped_bit_is_noticed_before_anything_is_read(tmp_path: Path, share: float) -> None:
+    index = LanceIndex(tmp_path, bundled_embedder())
+    index.apply(1, by_path(A, B, document("gamma", path="c.py")), [])
+    index.apply(2, by_path(A), ["b.py"])
+    index.close()
+    assert {path.parent.name for path in stored_files(tmp_path)} == {"data", "_deletions", "_versions"}
+    for path in stored_files(tmp_path):
+        whole = path.read_bytes()
+        data = bytearray(whole)
+        data[int(len(data) * share)] ^= 4
+        path.write_bytes(data)
+        with pytest.raises(IndexCorrupt, match=path.name):
+            LanceIndex(tmp_path, bundled_embedder())
+        path.write_bytes(whole)
+    assert LanceIndex(tmp_path, bundled_embedder()).reader().count() == 2
+
+
+def test_damaged_checksums_count_as_damage_and_missing_ones_do_not(tmp_path: Path) -> None:
+    LanceIndex(tmp_path, bundled_embedder()).apply(1, by_path(A), [])
+    (sums,) = tmp_path.rglob("*.sums")
+    sums.write_bytes(sums.read_bytes()[:-3])
+    with pytest.raises(IndexCorrupt, match="sums"):
+        LanceIndex(tmp_path, bundled_embedder())
+    sums.unlink()
+    assert LanceIndex(tmp_path, bundled_embedder()).reader().count() == 1
+
+
+def test_a_table_that_starts_over_is_not_held_against_its_old_checksums(tmp_path: Path) -> None:
+    first, second = Counting("first"), Counting("second")
+    LanceIndex(tmp_path, first).rebuild(1, by_path(A).items())
+    LanceIndex(tmp_path, second).rebuild(2, by_path(A, B).items())  # drops the other model's table
+    LanceIndex(tmp_path, first).rebuild(3, by_path(B).items())
+    assert LanceIndex(tmp_path, first).reader().count() == 1
+
+
+def test_compaction_leaves_checksums_that_hold(tmp_path: Path) -> None:
+    policy = SemanticPolicy(updates_before_compaction=2, keep_versions=dt.timedelta(0))
+    index = LanceIndex(tmp_path, bundled_embedder(), policy)
+    for generation in range(1, 6):
+        index.apply(generation, by_path(A if generation % 2 else B), [])
+        index.maintain()
+    assert LanceIndex(tmp_path, bundled_embedder()).reader().count() == 2
