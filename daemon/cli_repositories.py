@@ -67,10 +67,15 @@ def wait_for_index(session: Session, name: str, *, complete: bool = False) -> re
             last = progress
             if _is_settled(progress, complete):
                 break
-    if last.phase == repository_pb2.INDEX_PHASE_FAILED and not last.generation:
-        reason = "; ".join(last.errors) or "see `ctxsearch daemon logs`"
-        raise DaemonError(f"{name} could not be indexed: {reason}", "FAILED_PRECONDITION")
+    if not last.generation:
+        _refuse_failed(last)
     return last
+
+
+def _refuse_failed(progress: repository_pb2.IndexProgress) -> None:
+    if progress.phase == repository_pb2.INDEX_PHASE_FAILED:
+        reason = "; ".join(progress.errors) or "see `ctxsearch daemon logs`"
+        raise DaemonError(f"{progress.repository} could not be indexed: {reason}", "FAILED_PRECONDITION")
 
 
 def _is_settled(progress: repository_pb2.IndexProgress, complete: bool) -> bool:
@@ -187,7 +192,7 @@ def list_(ctx: click.Context, as_json: bool) -> None:
     if as_json:
         click.echo(show.as_json(repository_pb2.ListRepositoriesResponse(repositories=entries)))
     for entry in entries if not as_json else ():
-        click.echo(f"{show.progress_line(entry.progress)}  {show.safe(entry.repository.root)}")
+        click.echo(show.progress_line(entry.progress, entry.repository.root))
     if not entries and not as_json:
         click.echo("no repository was added; run `ctxsearch add PATH`", err=True)
     ctx.exit(FOUND if entries else NOTHING)
@@ -256,6 +261,10 @@ def refresh(ctx: click.Context, name: str | None, full: bool, as_json: bool, max
     request = repository_pb2.RefreshRequest(repository=_named_or_here(session, name), full=full)
     request.max_wait.FromMilliseconds(int(max_wait * 1000))
     answer = session.repository("Refresh", request, timeout=max_wait + 30)
+    if not answer.completed:
+        for entry in session.repositories():
+            if entry.repository.name == request.repository:
+                _refuse_failed(entry.progress)
     state = "current" if answer.completed else "still indexing"
     click.echo(show.as_json(answer) if as_json else f"{request.repository}: {state}, generation {answer.generation}")
 

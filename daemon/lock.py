@@ -77,7 +77,10 @@ def is_locked(path: Path) -> bool:
 
 def make_private_directory(path: Path) -> None:
     """Creates `path` with mode 0700, or proves that it is ours and closed to others."""
-    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise UnsafeDirectoryError(f"{path} cannot be made: {error.strerror}; choose another directory") from error
     found = path.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
         raise UnsafeDirectoryError(f"{path} is not a directory of this user; remove it or choose another one")

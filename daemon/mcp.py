@@ -120,7 +120,7 @@ class Tools:
     def index_status(self, repository: Repository = "") -> str:
         """Which repositories are indexed and whether the index is current. Use it when answers look out of date."""
         entries = [e for e in self._session.repositories() if repository in ("", e.repository.name)]
-        lines = [f"{show.progress_line(e.progress)}  {e.repository.root}" for e in entries]
+        lines = [show.progress_line(e.progress, e.repository.root) for e in entries]
         return "\n".join(lines) or "no repository was added; run `ctxsearch add PATH`"
 
     def node_resource(self, repository: str, node_id: str) -> str:

@@ -216,15 +216,16 @@ def _day(facts: node_pb2.NodeFreshness) -> str:
     return facts.last_commit_time.ToDatetime().date().isoformat() if facts.HasField("last_commit_time") else "-"
 
 
-def progress_line(progress: repository_pb2.IndexProgress) -> str:
-    """Where one repository's indexing stands, in one line."""
+def progress_line(progress: repository_pb2.IndexProgress, root: str = "") -> str:
+    """Where one repository's indexing stands, in one line, and a line for every problem."""
     phase = word(repository_pb2.IndexPhase, progress.phase)
     count = f" {progress.done}/{progress.total}" if progress.total else ""
     parts = {"calls": progress.graph_ready, "vectors": progress.vectors_ready, "history": progress.history_ready}
     later = [name for name, done in parts.items() if not done]
     pending = f", {' and '.join(later)} to follow" if later and progress.generation else ""
     problems = "".join(f"\n  {safe(error)}" for error in progress.errors)
-    return f"{safe(progress.repository)}: {phase}{count}, generation {progress.generation}{pending}{problems}"
+    place = f"  {safe(root)}" if root else ""
+    return f"{safe(progress.repository)}: {phase}{count}, generation {progress.generation}{pending}{place}{problems}"
 
 
 def counts(title: str, items: Iterable[repository_pb2.Count]) -> Iterator[str]:

@@ -7,6 +7,7 @@ moves with commits and branch switches. Paths under the data directory are ignor
 from __future__ import annotations
 
 import contextlib
+import stat
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -20,6 +21,7 @@ from ctxsearch.daemon.logs import get_logger
 _log = get_logger("ctxsearch.watch")
 MAX_PATHS = 2000  # a burst of more is a look at everything: naming them would cost more than listing
 _STEP_MS = 20
+_GONE_SECONDS = 2.0  # between looks for a root that is gone
 _GIT_SECONDS = 1.0  # a lock that is older is left over, or waits for somebody's editor
 _GIT_STATE = frozenset({"HEAD", "index", "packed-refs", "ORIG_HEAD", "MERGE_HEAD", "shallow"})
 
@@ -97,10 +99,21 @@ class Watcher:
                 # time instead, and try again.
                 _log.warning("watching failed", root=str(self._root), error=str(error))
                 self.watching.clear()
-                if not self._stop.wait(self._reconcile_seconds):
-                    self._on_touched(Touched(None, git=True))
+                self._wait_to_try_again()
+            if not self._stop.is_set():
+                self._on_touched(Touched(None, git=True))
+
+    def _wait_to_try_again(self) -> None:
+        """Until the next look at everything is due, or a root that was gone is there again."""
+        was_gone = _place(self._root) is None
+        end = time.monotonic() + self._reconcile_seconds
+        while time.monotonic() < end and not self._stop.wait(min(_GONE_SECONDS, self._reconcile_seconds)):
+            if was_gone and _place(self._root) is not None:
+                return
 
     def _watch(self) -> None:
+        """Until closed, or until the root is another directory than the one whose events come."""
+        place = _place(self._root)
         git_dirs = git_directories(self._root)
         outside = [folder for folder in git_dirs if folder.is_dir() and not folder.is_relative_to(self._root)]
         events = watch(
@@ -117,12 +130,23 @@ class Watcher:
         )
         reconciled = time.monotonic()
         for changes in events:
+            if _place(self._root) != place:
+                return
             self.watching.set()
             if changes:
                 self._on_touched(touched_by((path for _, path in changes), self._root, git_dirs))
             if time.monotonic() - reconciled > self._reconcile_seconds:
                 reconciled = time.monotonic()
                 self._on_touched(Touched(None, git=True))
+
+
+def _place(root: Path) -> tuple[int, int] | None:
+    """Which directory it is now; None when there is none."""
+    try:
+        found = root.stat()
+    except OSError:
+        return None
+    return (found.st_dev, found.st_ino) if stat.S_ISDIR(found.st_mode) else None
 
 
 def touched_by(paths: Iterable[str], root: Path, git_dirs: tuple[Path, ...]) -> Touched:

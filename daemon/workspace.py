@@ -312,11 +312,17 @@ class Workspace:
         self, response: SearchResponse, chosen: Sequence[Repository], ready: Sequence[Repository]
     ) -> SearchResponse:
         """Says which repositories could not answer yet."""
-        missing = [each.record.name for each in chosen if each not in ready]
+        missing = [each for each in chosen if each not in ready]
         if not missing:
             return response
-        warning = f"not indexed yet: {', '.join(missing)}; follow it with `ctxsearch watch`"
-        return replace(response, degraded=True, warnings=(*response.warnings, warning))
+        failed = [each.record.name for each in missing if each.state.phase is Phase.FAILED]
+        coming = [each.record.name for each in missing if each.record.name not in failed]
+        warnings = [*response.warnings]
+        if coming:
+            warnings.append(f"not indexed yet: {', '.join(coming)}; follow it with `ctxsearch watch`")
+        if failed:
+            warnings.append(f"could not be indexed: {', '.join(failed)}; `ctxsearch list` says why")
+        return replace(response, degraded=True, warnings=tuple(warnings))
 
     # Graph
 
@@ -461,7 +467,7 @@ class Workspace:
     def _only_snapshot(self, name: str) -> Snapshot:
         snapshots = self._snapshots(name)
         if len(snapshots) != 1:
-            raise InvalidRequestError("repository: say which; several were added")
+            raise InvalidRequestError(f"repository: say which: {', '.join(each.repository for each in snapshots)}")
         return snapshots[0]
 
     def _snapshots(self, name: str) -> list[Snapshot]:

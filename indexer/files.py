@@ -502,6 +502,8 @@ def count_reasons(skipped: Iterable[Skipped]) -> dict[SkipReason, int]:
 
 
 def _explain_nothing(root: Path, skipped: tuple[Skipped, ...]) -> str:
+    if not root.is_dir():
+        return f"{root} is gone; put it back, or let go of its index with `ctxsearch remove`"
     if not skipped:
         return (
             f"no file to index in {root}: it is empty or every file is ignored; check .gitignore and {CTXSEARCH_IGNORE}"

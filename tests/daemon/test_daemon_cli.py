@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import click
 import pytest
-from daemon_project import Served, cli
+from daemon_project import Served, cli, make_project
 
 from ctxsearch.daemon.cli import _SUMMARIES, _VERBS, ctxsearch, with_default_verb
 from ctxsearch.daemon.cli_search import search_request, split_scope
@@ -216,6 +217,34 @@ def test_doctor_finds_nothing_wrong_and_then_what_is(served: Served) -> None:
         assert "mode 666" in sick.stdout
     finally:
         served.settings.socket_path.chmod(0o600)
+
+
+def test_refreshing_a_repository_that_is_gone_is_an_error_with_the_next_step(
+    settings: Settings, project: Path, tmp_path: Path
+) -> None:
+    assert cli(settings, project, "add", ".").returncode == 0
+    shutil.rmtree(project)
+    refreshed = cli(settings, tmp_path, "refresh", project.name)
+    assert refreshed.returncode == 3
+    assert refreshed.stdout == ""
+    assert f"{project} is gone; put it back, or let go of its index with `ctxsearch remove`" in refreshed.stderr
+    assert len(refreshed.stderr.splitlines()) == 1
+
+
+def test_a_search_names_the_repositories_that_failed_and_a_file_needs_one_of_several(
+    settings: Settings, project: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "empty").mkdir()
+    other = make_project(tmp_path / "other")
+    for folder, code in ((project, 0), (other, 0), (tmp_path / "empty", 3)):
+        assert cli(settings, tmp_path, "add", str(folder)).returncode == code
+    found = cli(settings, tmp_path, "search", "apply_discount", "-k", "1", "--scope", "!repo:other")
+    assert "warning: could not be indexed: empty; `ctxsearch list` says why" in found.stdout
+    listed = cli(settings, tmp_path, "list").stdout.splitlines()
+    assert listed[0] == f"empty: failed, generation 0  {tmp_path / 'empty'}"
+    outlined = cli(settings, tmp_path, "outline", "shop/pricing.py")
+    assert outlined.returncode == 2
+    assert outlined.stderr == f"ctxsearch: repository: say which: other, {project.name}\n"
 
 
 def test_doctor_removes_what_dead_daemons_left(settings: Settings, tmp_path: Path) -> None:

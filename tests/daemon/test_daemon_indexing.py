@@ -298,6 +298,22 @@ def test_a_root_that_vanished_keeps_its_answers_and_says_so(session: Session, pr
     assert names(response)[0] == "apply_discount"
     assert response.results[0].changed_on_disk
     assert status(session, name).progress.phase == repository_pb2.INDEX_PHASE_FAILED
+    assert list(status(session, name).progress.errors) == [
+        f"{project} is gone; put it back, or let go of its index with `ctxsearch remove`"
+    ]
+
+
+def test_a_root_that_comes_back_as_another_directory_is_watched_again(session: Session, project: Path) -> None:
+    name = add_and_wait(session, project, complete=False)
+    before = search(session, "apply_discount", name).generation
+    shutil.move(project, project.with_name("moved"))
+    make_project(project, {"again.py": "def back_again():\n    return 1\n"})
+    response = search(session, "back_again", name, min_generation=before + 1, max_wait={"seconds": 120})
+    assert names(response)[0] == "back_again"
+    (project / "later.py").write_text("def written_later():\n    return 1\n")
+    before = response.generation
+    response = search(session, "written_later", name, min_generation=before + 1, max_wait={"seconds": 120})
+    assert names(response)[0] == "written_later"
 
 
 def test_a_stop_while_indexing_is_quick_and_safe(session: Session, project: Path) -> None:

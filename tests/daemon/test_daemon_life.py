@@ -82,6 +82,13 @@ def test_a_private_directory_of_somebody_else_is_refused(tmp_path: Path) -> None
         make_private_directory(tmp_path / "link")
 
 
+@pytest.mark.parametrize("name", ["file", "file/beneath"])
+def test_a_directory_that_cannot_be_made_is_named_with_the_reason(tmp_path: Path, name: str) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(UnsafeDirectoryError, match=f"{name} cannot be made: .*; choose another directory"):
+        make_private_directory(tmp_path / name)
+
+
 def test_an_open_directory_is_closed_to_others(tmp_path: Path) -> None:
     (tmp_path / "open").mkdir(mode=0o755)
     make_private_directory(tmp_path / "open")
