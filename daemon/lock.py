@@ -21,6 +21,9 @@ class LockedError(CtxsearchError):
     """Another live process holds the lock."""
 
 
+_ELSEWHERE = "choose another directory by CTXSEARCH_DATA_DIR, or CTXSEARCH_RUNTIME_DIR for the socket's"
+
+
 class UnsafeDirectoryError(CtxsearchError):
     """A directory that must be private is not."""
 
@@ -76,14 +79,16 @@ def is_locked(path: Path) -> bool:
 
 
 def make_private_directory(path: Path) -> None:
-    """Creates `path` with mode 0700, or proves that it is ours and closed to others."""
+    """Creates `path` with mode 0700, or proves that it is ours, can be written and is closed to others."""
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise UnsafeDirectoryError(f"{path} cannot be made: {error.strerror}; choose another directory") from error
+        raise UnsafeDirectoryError(f"{path} cannot be made: {error.strerror}; {_ELSEWHERE}") from error
     found = path.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
-        raise UnsafeDirectoryError(f"{path} is not a directory of this user; remove it or choose another one")
+        raise UnsafeDirectoryError(f"{path} is not a directory of this user; remove it, or {_ELSEWHERE}")
+    if not os.access(path, os.W_OK):
+        raise UnsafeDirectoryError(f"{path} cannot be written; {_ELSEWHERE}")
     if found.st_mode & 0o077:
         path.chmod(0o700)
 

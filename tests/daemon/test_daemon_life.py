@@ -89,6 +89,12 @@ def test_a_directory_that_cannot_be_made_is_named_with_the_reason(tmp_path: Path
         make_private_directory(tmp_path / name)
 
 
+def test_a_read_only_directory_is_refused_with_the_next_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda *_: False)  # nothing is read-only to root
+    with pytest.raises(UnsafeDirectoryError, match=f"{tmp_path} cannot be written; choose .* CTXSEARCH_DATA_DIR"):
+        make_private_directory(tmp_path)
+
+
 def test_an_open_directory_is_closed_to_others(tmp_path: Path) -> None:
     (tmp_path / "open").mkdir(mode=0o755)
     make_private_directory(tmp_path / "open")
