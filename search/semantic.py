@@ -67,7 +67,7 @@ class LanceIndex:
         # Guards the cells below: the writer's table, its committed state and the matrix made from it.
         self._lock = threading.RLock()
         self._matrix: VectorMatrix | None = None
-        self._updates = 0
+        self._updates = self._updates_left_over()
         self._readers: weakref.WeakSet[LanceReader] = weakref.WeakSet()
         self._checksums = TableChecksums(self._directory / f"{self._name}.lance")
         self._checksums.check()
@@ -171,6 +171,11 @@ class LanceIndex:
         except (ValueError, RuntimeError, OSError, KeyError) as error:
             raise IndexCorrupt(f"vector index {self._directory}: {error}") from error
         return table if dimension == self._embedder.dimension else None
+
+    def _updates_left_over(self) -> int:
+        """Updates by processes that ended before it was time to compact: each has made two versions."""
+        versions = self._directory / f"{self._name}.lance" / "_versions"
+        return sum(1 for _ in versions.glob("*.manifest")) // 2
 
     def _table_names(self) -> list[str]:
         return sorted(path.stem for path in self._directory.glob("*.lance"))

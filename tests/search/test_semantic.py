@@ -274,3 +274,14 @@ def test_compaction_leaves_checksums_that_hold(tmp_path: Path) -> None:
         index.apply(generation, by_path(A if generation % 2 else B), [])
         index.maintain()
     assert LanceIndex(tmp_path, bundled_embedder()).reader().count() == 2
+
+
+def test_processes_that_end_early_leave_their_updates_to_be_compacted_by_a_later_one(tmp_path: Path) -> None:
+    policy = SemanticPolicy(updates_before_compaction=4, keep_versions=dt.timedelta(0))
+    for generation in range(1, 20):
+        index = LanceIndex(tmp_path, bundled_embedder(), policy)
+        index.apply(generation, by_path(document(f"name_{generation}", path=f"{generation}.py")), [])
+        index.maintain()
+        index.close()
+    assert len(list(tmp_path.rglob("data/*.lance"))) <= 4
+    assert LanceIndex(tmp_path, bundled_embedder()).reader().count() == 19
