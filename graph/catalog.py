@@ -296,6 +296,13 @@ class Writer:
         """What `put_facts` remembered, in this transaction or before; damaged ones count as absent."""
         return _find_facts(self._db, (content_hash, language, extractor_version))
 
+    def drop_facts(self, content_hash: str, language: str, extractor_version: str) -> None:
+        """Forget what `put_facts` remembered; not visible either."""
+        self._db.execute(
+            "DELETE FROM facts WHERE content_hash = ? AND language = ? AND extractor_version = ?",
+            (content_hash, language, extractor_version),
+        )
+
     def replace(self, path: str, graph: FileGraph) -> None:
         """Give a file (put before, now or earlier) its part of the graph, in place of what it had."""
         self._replace(path, graph)

@@ -58,6 +58,7 @@ _MANY_PATHS = 200  # more changed paths than this are cheaper to find by a full 
 _TRIM_FILES = 500  # parser processes that read as many have grown: new ones after that
 _GRAPH_VERSION = "12"  # raise it when the same facts give another graph: everything is then resolved again
 _PARALLEL_FILES = 400  # fewer are resolved before other processes have started
+_KEPT_CONTENTS = 20  # of one file: one that is edited all day does not fill the catalog
 _KEPT_GENERATIONS = 20  # facts of contents that no file has any more are kept as long, for branches that return
 
 
@@ -359,7 +360,9 @@ class RepositoryIndexer:
             record = _new_record(parsed, outcome.started_ns)
             outcome.facts.put(parsed.path, parsed.facts)
             writer.put_facts(*facts_key(record), parsed.facts)
-            memory.languages.setdefault(parsed.path, {})[parsed.content_hash] = parsed.language
+            known = memory.languages.setdefault(parsed.path, {})
+            known[parsed.content_hash] = parsed.language
+            _let_go_of_old(writer, parsed, known)
         elif old is not None and old.content_hash == parsed.content_hash:
             record = _with_stat(old, parsed.stat, outcome.started_ns)
         else:
@@ -527,6 +530,12 @@ class _Stopwatch:
 def facts_version(path: str) -> str:
     """Facts depend on path and content, so the path is part of the key under which they are kept."""
     return f"{EXTRACTOR_VERSION} {path}"
+
+
+def _let_go_of_old(writer: Writer, parsed: Parsed, known: dict[str, str]) -> None:
+    """Drop facts of contents that a file had before, when they are many; those of its content now stay."""
+    for content_hash in [each for each in known if each != parsed.content_hash][:-_KEPT_CONTENTS]:
+        writer.drop_facts(content_hash, known.pop(content_hash), facts_version(parsed.path))
 
 
 def facts_key(record: FileRecord) -> tuple[str, str, str]:

@@ -115,6 +115,18 @@ def test_an_edit_after_preparing_equals_an_index_from_scratch(repo: Repo) -> Non
     assert repo.graph() == from_scratch(repo.root, repo.pool)
 
 
+def test_a_file_that_is_edited_all_day_does_not_fill_the_catalog(repo: Repo) -> None:
+    repo.indexer.refresh()
+    for number in range(60):
+        repo.write("b.py", f"def helper():\n    return {number}\n", None)
+        repo.indexer.refresh_paths(["b.py"])
+        if number % 25 == 0:
+            repo.restart()
+    with repo.catalog.read() as snapshot:
+        assert len(snapshot.known_facts()) <= 2 + index._KEPT_CONTENTS
+    assert repo.graph() == from_scratch(repo.root, repo.pool)
+
+
 class EndedError(Exception):
     """Stands for whatever ends a process between two generations."""
 
