@@ -2,24 +2,10 @@
 
 from __future__ import annotations
 
+from resolved_calls import calls, resolved
+
 from ctxsearch.graph.model import Rule
-from ctxsearch.graph.resolve.resolver import Resolver
 from ctxsearch.indexer.languages.c import CppExtractor
-from ctxsearch.indexer.parse import parse
-
-
-def calls(files: dict[str, str], path: str) -> set[tuple[str, str]]:
-    resolver = Resolver()
-    resolver.update({name: parse(name, text.encode()) for name, text in files.items()})
-    world = resolver.world
-    own = world.table(path).facts.definitions
-    return {
-        (
-            own[scope].qualified_name if scope >= 0 else "",
-            f"{place}:{world.table(place).facts.definitions[target].qualified_name}",
-        )
-        for scope, (place, target), _, _ in resolver.call_sites(path)
-    }
 
 
 def test_a_prototype_stands_for_the_definition() -> None:
@@ -92,8 +78,7 @@ def test_a_library_function_is_not_a_function_of_the_same_name_elsewhere() -> No
 
 def test_overloads_are_told_apart_by_their_number_of_arguments() -> None:
     text = "struct A { void m(int a) {} void m(int a, int b) {} };\nvoid f(A a) { a.m(1, 2); }\n"
-    resolver = Resolver()
-    resolver.update({"a.cpp": parse("a.cpp", text.encode())})
+    resolver = resolved({"a.cpp": text})
     targets = {target for _, (_, target), _, _ in resolver.call_sites("a.cpp")}
     params = [len(resolver.world.table("a.cpp").facts.definitions[target].params) for target in targets]
     assert params == [2]
@@ -141,8 +126,7 @@ def test_templates_of_one_shape_are_candidates() -> None:
         "template <class T, enable_if<B> = 0> int put(T n) { return 2; }\n"
         "int f() { return put(1); }\n"
     )
-    resolver = Resolver()
-    resolver.update({"a.cpp": parse("a.cpp", text.encode())})
+    resolver = resolved({"a.cpp": text})
     assert [rule for _, _, rule, _ in resolver.call_sites("a.cpp")] == [Rule.CANDIDATES] * 2
 
 

@@ -2,22 +2,7 @@
 
 from __future__ import annotations
 
-from ctxsearch.graph.resolve.resolver import Resolver
-from ctxsearch.indexer.parse import parse
-
-
-def calls(files: dict[str, str], path: str) -> set[tuple[str, str]]:
-    resolver = Resolver()
-    resolver.update({name: parse(name, text.encode()) for name, text in files.items()})
-    world = resolver.world
-    own = world.table(path).facts.definitions
-    return {
-        (
-            own[scope].qualified_name if scope >= 0 else "",
-            f"{place}:{world.table(place).facts.definitions[target].qualified_name}",
-        )
-        for scope, (place, target), _, _ in resolver.call_sites(path)
-    }
+from resolved_calls import calls
 
 
 def test_files_of_one_directory_share_their_names() -> None:

@@ -5,17 +5,12 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from resolved_calls import resolved
 
 from ctxsearch.graph.model import EdgeKind
 from ctxsearch.graph.records import FileGraph
 from ctxsearch.graph.resolve.resolver import Resolver
 from ctxsearch.indexer.parse import parse
-
-
-def resolved(files: dict[str, str]) -> Resolver:
-    resolver = Resolver()
-    resolver.update({path: parse(path, text.encode()) for path, text in files.items()})
-    return resolver
 
 
 def calls(resolver: Resolver, path: str) -> set[str]:
