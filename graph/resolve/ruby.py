@@ -21,6 +21,8 @@ _WIDE = 100_000  # openings and ancestors: as many as there are
 _TEST = int(NodeFlag.TEST)
 _MIN_GUESS = 4  # shorter names are unique by accident
 _METHODS = frozenset({NodeKind.METHOD, NodeKind.CONSTRUCTOR})
+_FUNCTIONS = frozenset({NodeKind.FUNCTION})
+_VARIABLES = frozenset({NodeKind.VARIABLE})
 
 
 class RubyEvaluator(Evaluator):
@@ -68,11 +70,7 @@ class RubyEvaluator(Evaluator):
         return self._guarded(path, ("top", path, name, near), lambda: self._find_top_level(path, name, near=near))
 
     def _find_top_level(self, path: str, name: str, *, near: bool) -> Values:
-        found = [
-            (place, index)
-            for place, index in self.world.named(self.language, name)
-            if self.table(place).facts.definitions[index].kind is NodeKind.FUNCTION
-        ]
+        found = self.world.named(self.language, name, _FUNCTIONS)
         own = [item for item in found if item[0] == path]
         free = [item for item in own if self.definition(*item).block < 0]
         if len(own) > 1 and not free:
@@ -96,7 +94,7 @@ class RubyEvaluator(Evaluator):
 
     def _is_test(self, path: str) -> bool:
         self.record_name(path, MODULE_STARS)
-        return bool(int(self.table(path).facts.flags) & _TEST)
+        return bool(self.world.flags(path) & _TEST)
 
     def _sees(self, path: str, other: str) -> bool:
         """What a test defines is there for tests only."""
@@ -171,8 +169,8 @@ class RubyEvaluator(Evaluator):
             return self._constant_of(path, owner, name)
         values = [
             (place, index)
-            for place, index in self.world.named(self.language, name)
-            if self.table(place).facts.definitions[index].kind is NodeKind.VARIABLE and self._sees(path, place)
+            for place, index in self.world.named(self.language, name, _VARIABLES)
+            if self._sees(path, place)
         ]
         own = [item for item in values if item[0] == path]
         chosen = own[0] if own else values[0] if len(values) == 1 else None
@@ -199,9 +197,9 @@ class RubyEvaluator(Evaluator):
     def _all_openings(self, full: str, *, tests: bool) -> Values:
         name = full.rpartition(".")[2]
         found: list[tuple[bool, bool, int, Class]] = []
-        for place, index in self.world.named(self.language, name):
+        for place, index in self.world.named(self.language, name, CLASS_LIKE):
             definition = self.table(place).facts.definitions[index]
-            if definition.kind not in CLASS_LIKE or definition.qualified_name != full:
+            if definition.qualified_name != full:
                 continue
             in_test = self._is_test(place)
             if tests or not in_test:
@@ -453,7 +451,7 @@ class RubyEvaluator(Evaluator):
                 return []
         else:
             return []
-        found = [item for item in self.world.named(self.language, name) if self.definition(*item).kind in _METHODS]
+        found = self.world.named(self.language, name, _METHODS)
         if len(found) != 1 or not self._fits(path, found[0], expr):
             return []
         if not receivers and self.definition(*found[0]).flags & NodeFlag.STATIC:

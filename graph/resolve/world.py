@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -43,6 +43,7 @@ _SHARED_SCOPE = frozenset(
     {"go", "c", "cpp", "ruby"}
 )  # files of a package see one another's variables without an import
 _NAMED_KINDS = CALLABLE_KINDS | TYPE_KINDS
+_OFFERED_KINDS = _NAMED_KINDS | {NodeKind.VARIABLE}
 _ANONYMOUS = int(NodeFlag.ANONYMOUS)
 
 
@@ -62,7 +63,7 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     language: str
     package: str
-    offered: tuple[tuple[str, int], ...]  # names that any file may look for, with their definitions
+    offered: tuple[tuple[str, int, int], ...]  # names that any file may look for, with their definitions and kinds
     flags: int  # NodeFlag, of the whole file
 
 
@@ -122,13 +123,13 @@ class World:
         self._weights: dict[str, int] = {}  # encoded bytes of the decoded
         self._weight = 0
         self._decoded: dict[str, int] = {}  # how often, per file; of all files ever decoded
-        self._named: dict[tuple[str, str], list[Place]] = defaultdict(list)
+        self._named: dict[tuple[str, str, int], list[Place]] = defaultdict(list)  # by family, name and NodeKind
         self._groups: set[str] = set()  # families that some file belonged to
         self._packages: dict[tuple[str, str], set[str]] = defaultdict(set)
         self._basenames: dict[str, set[str]] = defaultdict(set)
         self._directories: dict[str, set[str]] = defaultdict(set)
         self._sorted: dict[Key, Sequence[str]] = {}  # answers in order, until a file changes
-        self._places: dict[Key, Sequence[Place]] = {}
+        self._places: dict[tuple[str, str, frozenset[NodeKind]], Sequence[Place]] = {}
         self._key_ids: dict[Key, int] = {}
         self.flows: dict[Key, dict[str, tuple[str, ...]]] = defaultdict(dict)  # args key -> file -> stable values
         self._flowed: dict[Key, Sequence[str]] = {}  # of all files, until one says something else: some are long
@@ -168,20 +169,28 @@ class World:
         self.record("package", group, package)
         return self._in_order(("package", group, package), self._packages.get((group, package), ()))
 
-    def named(self, language: str, name: str) -> list[Place]:
-        """Every callable or type of that name in the language's family, as (path, definition index), sorted."""
+    def named(self, language: str, name: str, kinds: frozenset[NodeKind] = _OFFERED_KINDS) -> list[Place]:
+        """Every callable or type of that name in the language's family, as (path, definition index), sorted.
+
+        Ask for the kinds that can be meant: telling them apart by their definitions decodes every file that has one,
+        and a common name (a test's `setup`) is in all of them.
+        """
         group = family(language)
         self.record("named", group, name)
-        key = ("named", group, name)
+        key = (group, name, kinds)
         known = self._places.get(key)
         if known is None:
-            known = self._places[key] = sorted(self._named.get((group, name), ()))
+            known = self._places[key] = sorted(self._of_kinds(group, name, kinds))
         return list(known)
+
+    def _of_kinds(self, group: str, name: str, kinds: Iterable[NodeKind]) -> Iterator[Place]:
+        for kind in kinds:
+            yield from self._named.get((group, name, kind), ())
 
     def named_anywhere(self, name: str) -> list[Place]:
         """Every callable or type of that name in any language, as (path, definition index), sorted."""
         self.record("anywhere", name)
-        return sorted(place for group in self._groups for place in self._named.get((group, name), ()))
+        return sorted(place for group in self._groups for place in self._of_kinds(group, name, _OFFERED_KINDS))
 
     def _in_order(self, key: Key, answer: Iterable[str]) -> list[str]:
         known = self._sorted.get(key)
@@ -291,8 +300,8 @@ class World:
         group = family(item.language)
         self._entries[path] = item
         self._groups.add(group)
-        for name, index in item.offered:
-            self._named[group, name].append((path, index))
+        for name, index, kind in item.offered:
+            self._named[group, name, kind].append((path, index))
         if item.package:
             self._packages[group, item.package].add(path)
         self._basenames[path.rsplit("/", 1)[-1]].add(path)
@@ -303,9 +312,9 @@ class World:
     def _forget(self, path: str) -> None:
         item = self._entries.pop(path)
         group = family(item.language)
-        for name in {name for name, _ in item.offered}:
-            kept = [place for place in self._named[group, name] if place[0] != path]
-            self._named[group, name] = kept
+        for name, kind in {(name, kind) for name, _, kind in item.offered}:
+            kept = [place for place in self._named[group, name, kind] if place[0] != path]
+            self._named[group, name, kind] = kept
         if item.package:
             self._packages[group, item.package].discard(path)
         self._basenames[path.rsplit("/", 1)[-1]].discard(path)
@@ -342,7 +351,7 @@ def _changed_offers(old: FileFacts | None, new: FileFacts | None) -> set[Key]:
         side: set[tuple[str, str, str]] = set()
         if facts is not None:
             group = family(facts.language)
-            for name, index in _offered(facts):
+            for name, index, _ in _offered(facts):
                 definition = facts.definitions[index]
                 side.add((group, name, f"{int(definition.kind)}:{definition.qualified_name}:{int(definition.flags)}"))
         sides.append(side)
@@ -350,11 +359,11 @@ def _changed_offers(old: FileFacts | None, new: FileFacts | None) -> set[Key]:
     return {("named", group, name) for group, name, _ in changed} | {("anywhere", name) for _, name, _ in changed}
 
 
-def _offered(facts: FileFacts | _Offers) -> list[tuple[str, int]]:
+def _offered(facts: FileFacts | _Offers) -> list[tuple[str, int, int]]:
     definitions: Sequence[Definition | _Offer] = facts.definitions
     shared = facts.language in _SHARED_SCOPE
     return [
-        (definition.name, index)
+        (definition.name, index, int(definition.kind))
         for index, definition in enumerate(definitions)
         if (
             definition.kind in _NAMED_KINDS
