@@ -335,8 +335,8 @@ class CEvaluator(Evaluator):
         full = definition.qualified_name.rpartition(".")[0]
         found = [
             place
-            for place in self.world.named(self.language, name.rsplit(".", 1)[-1])
-            if self._definition(place).kind in CLASS_LIKE and _ends(full, self._definition(place).qualified_name)
+            for place in self.world.named(self.language, name.rsplit(".", 1)[-1], CLASS_LIKE)
+            if _ends(full, self._definition(place).qualified_name)
         ]
         closure = self.closure(path)
         near = [place for place in found if place[0] in closure] or found

@@ -73,12 +73,9 @@ class CSharpEvaluator(FunctionalEvaluator):
 
         def compute() -> Values:
             found: list[Value] = []
-            for place, index in self.world.named(self.language, plain):
+            for place, index in self.world.named(self.language, plain, TYPE_LIKE):
                 table = self.table(place)
-                definition = table.facts.definitions[index]
-                around = definition.parent
-                if definition.kind not in TYPE_LIKE:
-                    continue
+                around = table.facts.definitions[index].parent
                 if around >= 0 and table.facts.definitions[around].kind is not NodeKind.PACKAGE:
                     continue
                 self.world.record("name", place, MODULE_STARS)

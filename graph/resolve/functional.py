@@ -40,13 +40,12 @@ class FunctionalEvaluator(TypedEvaluator):
         mine = table.facts.definitions[index]
         space = self.namespace(table, index)
         found: list[Value] = []
-        for place, other in self.world.named(self.language, mine.name):
+        for place, other in self.world.named(self.language, mine.name, frozenset({mine.kind})):
             theirs = self.table(place)
             definition = theirs.facts.definitions[other]
             self.world.record("name", place, MODULE_STARS)
             if (
-                definition.kind is mine.kind
-                and self.is_part(definition)
+                self.is_part(definition)
                 and definition.qualified_name == mine.qualified_name
                 and len(definition.type_params) == len(mine.type_params)
                 and self.namespace(theirs, other) == space
@@ -171,9 +170,8 @@ class FunctionalEvaluator(TypedEvaluator):
 
         def compute() -> Values:
             found: list[Value] = []
-            for place, index in self.world.named(self.language, name):
-                definition = self.table(place).facts.definitions[index]
-                if definition.kind in CALLABLE_KINDS and definition.flags & NodeFlag.EXTENSION:
+            for place, index in self.world.named(self.language, name, CALLABLE_KINDS):
+                if self.table(place).facts.definitions[index].flags & NodeFlag.EXTENSION:
                     self.world.record("name", place, MODULE_STARS)
                     if self.sees_extension(path, place, index):
                         found.append(Func(place, index))

@@ -168,10 +168,10 @@ class KotlinEvaluator(FunctionalEvaluator):
 
     def _package_functions(self, path: str, package: str, name: str) -> list[tuple[str, int]]:
         found: list[tuple[str, int]] = []
-        for place, index in self.world.named(self.language, name):
+        for place, index in self.world.named(self.language, name, CALLABLE_KINDS):
             table = self.table(place)
             definition = table.facts.definitions[index]
-            if definition.parent >= 0 or definition.kind not in CALLABLE_KINDS:
+            if definition.parent >= 0:
                 continue
             self.world.record("name", place, MODULE_STARS)
             if table.facts.package == package and (place == path or not definition.flags & NodeFlag.PRIVATE):

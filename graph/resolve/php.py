@@ -16,6 +16,7 @@ _SCALARS = frozenset({"int", "float", "string", "bool"})
 _ENUM_MAKERS = frozenset({"from", "tryFrom"})
 _SUFFIXES = (".php", ".phtml", ".inc")
 _MIN_GUESS = 4  # shorter names are unique by accident
+_FUNCTIONS = frozenset({NodeKind.FUNCTION})
 
 
 class PhpEvaluator(Evaluator):
@@ -67,10 +68,8 @@ class PhpEvaluator(Evaluator):
 
         def compute() -> Values:
             found: list[Value] = []
-            for place, index in self.world.named(self.language, name):
-                definition = self.table(place).facts.definitions[index]
-                fits = definition.kind in CLASS_LIKE if types else definition.kind is NodeKind.FUNCTION
-                if fits and self._namespace(place, definition) == namespace:
+            for place, index in self.world.named(self.language, name, CLASS_LIKE if types else _FUNCTIONS):
+                if self._namespace(place, self.table(place).facts.definitions[index]) == namespace:
                     found.append(Class(place, index))
             return tuple(found)
 
@@ -217,8 +216,8 @@ class PhpEvaluator(Evaluator):
             return []
         if name.lower() in COMMON_METHODS:
             return []
-        found = [item for item in self.world.named(self.language, name) if self._fits(path, item, expr)]
-        if len(found) != 1 or not self._is_only(name):
+        found = self.world.named(self.language, name, CALLABLE_KINDS)
+        if len(found) != 1 or not self._fits(path, found[0], expr):
             return []
         return found if all(self._may_have(value, found[0]) for value in self.value(path, callee.base)) else []
 
@@ -232,12 +231,6 @@ class PhpEvaluator(Evaluator):
         if self.definition(method[0], owner).signature.startswith("trait"):
             return True
         return Class(receiver.path, receiver.index) in self.ancestry(method[0], owner)
-
-    def _is_only(self, name: str) -> bool:
-        methods = [
-            item for item in self.world.named(self.language, name) if self.definition(*item).kind in CALLABLE_KINDS
-        ]
-        return len(methods) == 1
 
     def _fits(self, path: str, item: tuple[str, int], expr: Expr) -> bool:
         definition = self.definition(*item)

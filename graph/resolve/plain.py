@@ -222,9 +222,8 @@ class PlainEvaluator(Evaluator):
         """The types of that name, extensions aside; several in one file (companions) are one."""
         found = [
             (place, index)
-            for place, index in self.world.named(self.world.language(path), name)
-            if (item := self.table(place).facts.definitions[index]).kind in CLASS_LIKE
-            and not item.flags & NodeFlag.EXTENSION
+            for place, index in self.world.named(self.world.language(path), name, CLASS_LIKE)
+            if not self.table(place).facts.definitions[index].flags & NodeFlag.EXTENSION
         ]
         if not found or len({place for place, _ in found}) > 1:
             return UNKNOWN
@@ -279,12 +278,7 @@ class PlainEvaluator(Evaluator):
 
 def unique_callable(evaluator: Evaluator, path: str, name: str) -> list[tuple[str, int]]:
     """The only callable of that name in the language's family; [] when there is none or more than one."""
-    world = evaluator.world
-    found = [
-        (place, index)
-        for place, index in world.named(world.language(path), name)
-        if world.table(place).facts.definitions[index].kind in CALLABLE_KINDS
-    ]
+    found = evaluator.world.named(evaluator.world.language(path), name, CALLABLE_KINDS)
     return found if len(found) == 1 else []
 
 

@@ -23,6 +23,7 @@ from ctxsearch.graph.resolve.values import (
 )
 
 Place = tuple[str, int]
+_MACROS = frozenset({NodeKind.MACRO})
 DEREF = frozenset({"Box", "Rc", "Arc", "Ref", "RefMut", "Cow", "Pin", "MutexGuard", "RwLockReadGuard", "ManuallyDrop"})
 SAME = frozenset(
     [
@@ -256,11 +257,7 @@ class RustEvaluator(RustClosures):
         return (Ext(name),) if name[:1].isupper() else UNKNOWN
 
     def _macro(self, path: str, name: str) -> Values:
-        found = [
-            place
-            for place in self.world.named("rust", name)
-            if self.table(place[0]).facts.definitions[place[1]].kind is NodeKind.MACRO
-        ]
+        found = self.world.named("rust", name, _MACROS)
         same = [place for place in found if _crate_directory(place[0]) == _crate_directory(path)] or found
         if len(same) == 1:
             return (Func(*same[0]),)
@@ -550,11 +547,7 @@ class RustEvaluator(RustClosures):
             return []
         if not self._has_receiver(path, callee):
             return []
-        found = [
-            place
-            for place in self.world.named("rust", callee.name)
-            if self.table(place[0]).facts.definitions[place[1]].kind in CALLABLE_KINDS
-        ]
+        found = self.world.named("rust", callee.name, CALLABLE_KINDS)
         only = found[0] if len(found) == 1 else None
         if only is None or self.table(only[0]).facts.definitions[only[1]].kind is not NodeKind.METHOD:
             return []

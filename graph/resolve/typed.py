@@ -348,7 +348,9 @@ class TypedEvaluator(FunctionRules):
         if self.library.knows(callee.name) or callee.name in self.root_members or self.value(path, callee.base):
             return []
         found = [
-            item for item in self.world.named(self.language, callee.name) if self.is_method(self.definition(*item))
+            item
+            for item in self.world.named(self.language, callee.name, CALLABLE_KINDS)
+            if self.is_method(self.definition(*item))
         ]
         owners = {(place, self.table(place).facts.definitions[item].parent) for place, item in found}
         if len(owners) != 1:

@@ -167,10 +167,9 @@ class TypeRules(Evaluator):
 
         def compute() -> Values:
             found: list[Value] = []
-            for place, index in self.world.named(self.language, name):
+            for place, index in self.world.named(self.language, name, TYPE_LIKE):
                 table = self.table(place)
-                definition = table.facts.definitions[index]
-                if definition.parent < 0 and definition.kind in TYPE_LIKE:
+                if table.facts.definitions[index].parent < 0:
                     self.world.record("name", place, MODULE_STARS)
                     if table.facts.package == package:
                         found += self.as_type(place, index)
