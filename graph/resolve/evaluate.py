@@ -29,6 +29,7 @@ from ctxsearch.graph.resolve.values import (
     Inst,
     Module,
     Package,
+    Sym,
     Value,
     Values,
 )
@@ -36,6 +37,7 @@ from ctxsearch.graph.resolve.world import World
 
 MAX_DEPTH = 40  # nested evaluations; a deeper chain is unknown
 MAX_WIDTH = 8  # values of one expression; more is unknown
+MAX_FLOW = 64  # values that callers pass for one parameter; more is unknown
 MAX_BASES = 64  # parents of one class: interfaces and mixins can be many
 MAX_STEPS = 20_000  # evaluations for one call site: a safety net against pathological code
 MAX_HOLDERS = 20  # parameters that one function is followed through
@@ -139,7 +141,7 @@ class Evaluator:
         key = ("e", path, expr, "flow") if self.follow_args else ("e", path, expr)
         known = (self._memo if self._abroad or path != self.home else self._home_memo).get(key)
         if known is None or (known[2] and not self._may_recall(known[2])):
-            return self._find(path, key, lambda: self._expression(path, expr), MAX_WIDTH)
+            return self._find(path, key, lambda: self._expression(path, expr), self._width())
         if known[1]:
             self.world.reads |= known[1]
         return known[0]
@@ -148,12 +150,17 @@ class Evaluator:
         """compute(), memoised and safe against cycles, depth and width. `key` must name all its inputs."""
         if self.follow_args:
             key = (*key, "flow")
+            width = max(width, self._width())
         known = (self._memo if self._abroad or path != self.home else self._home_memo).get(key)
         if known is None or (known[2] and not self._may_recall(known[2])):
             return self._find(path, key, compute, width)
         if known[1]:
             self.world.reads |= known[1]
         return known[0]
+
+    def _width(self) -> int:
+        """How many values still mean something: what callers pass is known one by one."""
+        return MAX_FLOW if self.follow_args else MAX_WIDTH
 
     def _may_recall(self, cycle: frozenset[_Key]) -> bool:
         """Whether the result of what heads a cycle holds here: not inside that cycle."""
@@ -270,7 +277,9 @@ class Evaluator:
             return self.lookup(path, expr.scope, expr.name, expr.at)
         return self._once(
             ("name", expr.scope, expr.name),
-            lambda: _distinct(self.lookup(path, expr.scope, expr.name, expr.at), MAX_WIDTH),
+            lambda: _distinct(
+                self.lookup(path, expr.scope, expr.name, expr.at), MAX_FLOW if self.follow_args else MAX_WIDTH
+            ),
         )
 
     def eval_member(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
@@ -655,7 +664,7 @@ class Evaluator:
     def call_result(self, callee: Value, path: str, index: int) -> Values:
         """What calling `callee` at the call expression `index` of `path` gives."""
         if isinstance(callee, Func):
-            return self.substitute(self.returned(callee.path, callee.index), callee, path, index)
+            return self.substitute(self.returned_to_callers(callee), callee, path, index)
         if isinstance(callee, Class):
             return self.instance_of(callee)
         if isinstance(callee, Ext):
@@ -674,13 +683,35 @@ class Evaluator:
             lambda: tuple(value for expr in definition.returns for value in self.value(path, expr)),
         )
 
+    def returned_to_callers(self, callee: Func) -> Values:
+        """What a function returns, a parameter that it hands back left as such: each call knows what it passed."""
+        found = self.returned(callee.path, callee.index)
+        if not self.follow_args or not found:
+            return found
+        self.follow_args = False
+        try:
+            symbolic = self.returned(callee.path, callee.index)
+        finally:
+            self.follow_args = True
+        own = any(
+            isinstance(value, Arg) and (value.path, value.index) == (callee.path, callee.index) for value in symbolic
+        )
+        if not own or any(isinstance(value, Sym) for value in symbolic):
+            return found
+        return self._each(symbolic, lambda value: self._followed(value, callee))
+
+    def _followed(self, value: Value, callee: Func) -> Values:
+        if isinstance(value, Arg) and (value.path, value.index) != (callee.path, callee.index):
+            return self.expand(value)
+        return (value,)
+
     def substitute(self, values: Values, callee: Func, path: str, call: int) -> Values:
         """Replace the callee's own parameters in `values` by what this call passes for them."""
         if not any(isinstance(value, Arg) for value in values):
             return values
         found: list[Value] = []
         for value in values:
-            if isinstance(value, Arg) and (value.path, value.index) == (callee.path, callee.index):
+            if isinstance(value, Arg) and _is_param_of(value, callee):
                 argument = self.argument(callee, value.position, path, call)
                 found += self.value(path, argument) if argument >= 0 else ()
             else:
@@ -735,7 +766,7 @@ class Evaluator:
                     found.update(dict.fromkeys(self.expand(value)))
                 elif value is not None:
                     found[value] = None
-                if len(found) > MAX_WIDTH:
+                if len(found) > MAX_FLOW:
                     break  # unknown whatever else is passed: what every file calls is handed things by every file
             return tuple(found)
 
@@ -1039,6 +1070,10 @@ def _declared(table: FileTable, places: list[tuple[int, int, int]]) -> list[tupl
     declaring = [place for place in places if place[1] != 0 or assigns[place[2]].declares]
     typed = [place for place in declaring if place[1] != 0 or assigns[place[2]].type is not None]
     return typed or (places if declaring else [])
+
+
+def _is_param_of(value: Value, callee: Func) -> bool:
+    return isinstance(value, Arg) and (value.path, value.index) == (callee.path, callee.index)
 
 
 def _distinct(values: Values, width: int) -> Values:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from ctxsearch.graph import ops
-from ctxsearch.graph.facts import MODULE_SCOPE, Definition, Expr, Import, ParamKind, Type
+from ctxsearch.graph.facts import MODULE_SCOPE, Assign, Definition, Expr, Import, ParamKind, Type
 from ctxsearch.graph.model import NodeFlag, NodeKind, Rule
 from ctxsearch.graph.resolve.python_generics import PythonGenerics
 from ctxsearch.graph.resolve.python_library import (
@@ -129,16 +129,43 @@ class PythonEvaluator(PythonGenerics):
             for place in places
             if place[1] != 1 or facts.definitions[place[2]].kind not in (NodeKind.VARIABLE, NodeKind.TYPE_ALIAS)
         ] or places
-        stands, until = (at, at) if at >= 0 else (END, -2 - at)
-        reaching: list[_Place] = []
-        for place in reversed(places):
-            limit, conditional, block = _extent(table, place)
-            if place[0] >= stands or (limit >= 0 and not place[0] <= until < limit):
-                continue
-            reaching.append(place)
-            if limit >= 0 or not conditional or stands < block:
-                break
-        return reaching[::-1] or [place for place in places if _extent(table, place)[0] < 0]
+        reaching, _ = _reaching(table, places, at)
+        return reaching or [place for place in places if _extent(table, place)[0] < 0]
+
+    def in_function(self, path: str, index: int, name: str, at: int) -> Values | None:
+        """A local; also the parameter of that name, where no assignment has certainly replaced it."""
+        table = self.table(path)
+        places = table.places(index, name)
+        reaching, certain = _reaching(table, places, at) if places else (places, False)
+        if certain or not places:
+            return super().in_function(path, index, name, at)
+        params = table.facts.definitions[index].params
+        position = next((i for i, param in enumerate(params) if param.name == name), -1)
+        if position < 0:
+            return super().in_function(path, index, name, at)
+        given = self.param(path, index, position)
+        if not reaching:
+            return given
+        replaced = self._replaced(path, table, places, reaching)
+        assigned = self.bound(path, index, name, at) or UNKNOWN
+        return (*(value for value in given if value not in replaced), *assigned)
+
+    def _replaced(self, path: str, table: FileTable, places: list[_Place], reaching: list[_Place]) -> set[Value]:
+        """What a name no longer is after `if isinstance(x, A): x = ...`: an A."""
+        tests = [
+            place
+            for place in places
+            if any(place[0] <= item[0] <= _extent(table, place)[0] for item in reaching if item is not place)
+        ]
+        return {value for place in tests for value in self.assigned(path, place[2])}
+
+    def assigned_value(self, path: str, scope: int, assign: Assign) -> Values:
+        """A literal says more than a declared container of which nothing tells the items: `x: dict[str, Callable]`."""
+        found = super().assigned_value(path, scope, assign)
+        if assign.type is None or assign.value < 0 or not all(_holds_anything(value) for value in found):
+            return found
+        written = self.value(path, assign.value)
+        return written if written and all(isinstance(value, Box) for value in written) else found
 
     def param(self, path: str, index: int, place: int) -> Values:
         definition = self.table(path).facts.definitions[index]
@@ -508,7 +535,7 @@ class PythonEvaluator(PythonGenerics):
         definition = self.definition(callee.path, callee.index)
         first = next((i for i, param in enumerate(definition.params) if param.kind is not ParamKind.RECEIVER), -1)
         found: list[Value] = []
-        for item in self.returned(callee.path, callee.index):
+        for item in self.returned_to_callers(callee):
             if isinstance(item, Arg) and (item.path, item.index) == (callee.path, callee.index):
                 found += value if item.position == first else ()
             else:
@@ -669,6 +696,8 @@ class PythonEvaluator(PythonGenerics):
         """Library functions that hand on what they are given."""
         last = callee.name.rpartition(".")[2]
         args = self.table(path).facts.exprs[index].args
+        if last == "wraps()" and args:
+            return self.value(path, args[0])
         if last not in PASS_THROUGH or not args or "()" in callee.name:
             return self.external_result(callee)
         kind = PASS_THROUGH[last]
@@ -1090,6 +1119,20 @@ class PythonEvaluator(PythonGenerics):
         return not imported.isdisjoint(parts) or path.partition("/")[0] == parts[0]
 
 
+def _reaching(table: FileTable, places: list[_Place], at: int) -> tuple[list[_Place], bool]:
+    """The bindings that can hold at `at`, and whether the first of them certainly happened."""
+    stands, until = (at, at) if at >= 0 else (END, -2 - at)
+    found: list[_Place] = []
+    for place in reversed(places):
+        limit, conditional, block = _extent(table, place)
+        if place[0] >= stands or (limit >= 0 and not place[0] <= until < limit):
+            continue
+        found.append(place)
+        if limit >= 0 or not conditional or stands < block:
+            return found[::-1], True
+    return found[::-1], False
+
+
 def _extent(table: FileTable, place: _Place) -> tuple[int, bool, int]:
     """A binding's block end (-1: whole scope), whether it may not have happened, and where its branch ends."""
     _, kind, index = place
@@ -1220,6 +1263,11 @@ def _awaited(value: Value) -> Values:
     if isinstance(value, Coll) and value.name in ("awaitable", "coroutine", "future", "task"):
         return value.args[-1]
     return (value,)
+
+
+def _holds_anything(value: Value) -> bool:
+    """A library's container, as far as declared: without its items' type."""
+    return isinstance(value, Ext) or (isinstance(value, Coll) and bool(value.args) and not value.args[-1])
 
 
 def _is_caller(values: Values) -> bool:

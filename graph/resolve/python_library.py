@@ -48,6 +48,7 @@ PASS_THROUGH = {
     "classmethod": "same",
     "lru_cache": "same",
     "cache": "same",
+    "update_wrapper": "same",
     "ref": "same",
     "proxy": "same",
 }
