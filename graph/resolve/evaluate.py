@@ -65,6 +65,7 @@ class Evaluator:
     overloads = False  # methods of one name are told apart by their parameters
     reference_kind = EdgeKind.USES  # what an entry of FileFacts.references says
     reference_rule = Rule.LEXICAL
+    width = MAX_WIDTH
     flow_sensitive = True  # a later unconditional assignment in the same scope replaces earlier ones
 
     def __init__(self, world: World) -> None:
@@ -146,11 +147,11 @@ class Evaluator:
             self.world.reads |= known[1]
         return known[0]
 
-    def _guarded(self, path: str, key: _Key, compute: _Compute, width: int = MAX_WIDTH) -> Values:
+    def _guarded(self, path: str, key: _Key, compute: _Compute, width: int = 0) -> Values:
         """compute(), memoised and safe against cycles, depth and width. `key` must name all its inputs."""
         if self.follow_args:
             key = (*key, "flow")
-            width = max(width, self._width())
+        width = max(width, self._width())
         known = (self._memo if self._abroad or path != self.home else self._home_memo).get(key)
         if known is None or (known[2] and not self._may_recall(known[2])):
             return self._find(path, key, compute, width)
@@ -160,7 +161,7 @@ class Evaluator:
 
     def _width(self) -> int:
         """How many values still mean something: what callers pass is known one by one."""
-        return MAX_FLOW if self.follow_args else MAX_WIDTH
+        return MAX_FLOW if self.follow_args else self.width
 
     def _may_recall(self, cycle: frozenset[_Key]) -> bool:
         """Whether the result of what heads a cycle holds here: not inside that cycle."""

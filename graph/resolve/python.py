@@ -8,7 +8,7 @@ from itertools import islice
 
 from ctxsearch.graph import ops
 from ctxsearch.graph.facts import MODULE_SCOPE, Assign, Definition, Expr, Import, ParamKind, Type
-from ctxsearch.graph.model import NodeFlag, NodeKind, Rule
+from ctxsearch.graph.model import CALLABLE_KINDS, NodeFlag, NodeKind, Rule
 from ctxsearch.graph.resolve.python_generics import PythonGenerics
 from ctxsearch.graph.resolve.python_library import (
     ADDERS,
@@ -44,6 +44,8 @@ from ctxsearch.graph.resolve.values import (
 MIN_UNIQUE_LENGTH = 4  # shorter method names are unique by accident
 MAX_ANCESTORS = 1000  # of one class
 MAX_SUBCLASSES = 3  # that define what their parent leaves open; more say nothing
+MAX_HELD = 24  # values of one expression: tables of handlers and registries of classes are that large
+SURE = 3  # a call of one of more values than this is as sure as any value flow
 END = sys.maxsize  # a place after every statement of a scope
 _NONE = Ext("none")
 _Place = tuple[int, int, int]
@@ -54,6 +56,7 @@ class PythonEvaluator(PythonGenerics):
 
     language = "python"
     guesses_after_flow = True
+    width = MAX_HELD
     _adding: dict[str, list[int]] | None = None  # of the home file, see `_additions`
 
     # -- names
@@ -506,6 +509,23 @@ class PythonEvaluator(PythonGenerics):
         found = self.class_member(base.path, base.index, name, base)
         return EXTERNAL if not found and name in _OBJECT_MEMBERS else found
 
+    def member_value(self, path: str, index: int, seen_as: Inst | Class | None) -> Values:
+        """A method that a descriptor class decorates is read like a property: what `__get__` says, else its result."""
+        found = super().member_value(path, index, seen_as)
+        if self.table(path).facts.definitions[index].kind not in CALLABLE_KINDS:
+            return found
+        getters = [getter for value in found for getter in self._getters(value)]
+        if not getters:
+            return found
+        read = tuple(value for item in getters for value in self.returned(item.path, item.index))
+        known = tuple(value for value in read if type(value) in _READABLE and value not in found)  # read on the class
+        return known or self.returned(path, index)
+
+    def _getters(self, value: Value) -> list[Func]:
+        if not isinstance(value, Inst):
+            return []
+        return [item for item in self.class_member(value.path, value.index, "__get__") if isinstance(item, Func)]
+
     def function_value(self, path: str, index: int, definition: Definition) -> Values:
         """A function under its name is what its decorators make of it."""
         value: Values = (Func(path, index),)
@@ -592,9 +612,11 @@ class PythonEvaluator(PythonGenerics):
     # -- calls
 
     def eval_call(self, path: str, index: int, expr: Expr) -> Values:
+        base = self.table(path).facts.exprs[expr.base]
+        if base.op is ops.MEMBER and base.name == "__new__" and expr.args:
+            return self._each(self.value(path, expr.args[0]), self.instance_of) or EXTERNAL
         callees = self.value(path, expr.base)
         if len(callees) == 1 and isinstance(callees[0], Func):
-            base = self.table(path).facts.exprs[expr.base]
             if base.op is ops.MEMBER and self._returns_receiver(callees[0]):
                 found = self.call_result(callees[0], path, index)
                 return self._seen_from(path, base, callees[0], found)
@@ -1061,6 +1083,8 @@ class PythonEvaluator(PythonGenerics):
     # -- the last resort
 
     def rule(self, path: str, expr: Expr, values: Values) -> Rule:
+        if len(values) > SURE:
+            return Rule.FLOW
         if expr.op is ops.CALL and expr.base >= 0:
             callee = self.table(path).facts.exprs[expr.base]
             if callee.op in (ops.THIS, ops.RECEIVER_CLASS):
@@ -1068,6 +1092,10 @@ class PythonEvaluator(PythonGenerics):
             if callee.op is ops.INDEX and all(isinstance(value, Class) for value in values):
                 return Rule.LEXICAL  # a generic class with its arguments
         return super().rule(path, expr, values)
+
+    def keeps_all(self, values: Values) -> bool:
+        """What a table or a branch can hold is known one by one; only guesses know nothing."""
+        return bool(values)
 
     def guess(self, path: str, index: int, expr: Expr) -> list[tuple[str, int]]:  # noqa: ARG002
         """The only method of that name, for a receiver of which nothing is known."""
@@ -1283,6 +1311,7 @@ def _without_none(values: Iterable[Value]) -> Values:
     return tuple(value for value in found if value != _NONE) or found
 
 
+_READABLE = frozenset({Func, Class, Inst, Coll, Box, Gen})
 _CLASSES = frozenset({Inst, Class})
 _CONTAINERS = frozenset({Box, Coll, Gen})
 _SYMBOLS = frozenset({Arg, Sym})

@@ -7,7 +7,7 @@ import msgspec
 from ctxsearch.graph.facts import decode_facts, encode_facts
 from ctxsearch.graph.model import EdgeKind, NodeFlag, NodeKind, node_id
 from ctxsearch.graph.records import FileGraph
-from ctxsearch.graph.resolve.evaluate import MAX_DISPATCH, MAX_WIDTH
+from ctxsearch.graph.resolve.evaluate import MAX_DISPATCH, MAX_FLOW
 from ctxsearch.graph.resolve.resolver import Resolver
 from ctxsearch.graph.resolve.world import entry_of, read_entry
 from ctxsearch.indexer.parse import parse
@@ -135,15 +135,15 @@ def restored(resolver: Resolver, graphs: dict[str, FileGraph], texts: dict[str, 
 
 def test_what_everybody_passes_is_not_looked_up_one_by_one() -> None:
     texts = {"hub.py": b"def run(action):\n    action()\n"}
-    for number in range(5 * MAX_WIDTH):
-        texts[f"user{number:02}.py"] = b"from hub import run\n\ndef own():\n    pass\n\nrun(own)\n"
+    for number in range(5 * MAX_FLOW):
+        texts[f"user{number:03}.py"] = b"from hub import run\n\ndef own():\n    pass\n\nrun(own)\n"
     resolver = Resolver()
     graphs = dict(resolver.update({name: parse(name, text) for name, text in texts.items()}).graphs)
     fetched: list[str] = []
     again = restored(resolver, graphs, texts, fetched)
     edited = again.update({"hub.py": parse("hub.py", texts["hub.py"] + b"\n\ndef more():\n    pass\n")})
     assert [item.name for item in edited.graphs["hub.py"].unresolved] == ["action"]
-    assert len(fetched) <= MAX_WIDTH + 2
+    assert len(fetched) <= MAX_FLOW + 2
 
 
 def test_a_file_with_nothing_left_for_the_second_phase_is_not_read_again() -> None:
