@@ -3,7 +3,8 @@
     bench/callgraph.py GT.json [--source DIR] --out PRED.json
 
 GT.json is a list of cases (../shared/bench/callgraph/score.py says more). A case carries its sources, or names the
-files of a checkout given by --source. Written: {case_id: [[caller, callee, confidence], ...]}.
+files of a checkout given by --source; DIR may also hold one checkout per repository.
+Written: {case_id: [[caller, callee, confidence], ...]}.
 """
 
 from __future__ import annotations
@@ -110,11 +111,28 @@ def name_edges(case: dict[str, Any], resolver: Resolver, facts: dict[str, FileFa
 def sources(case: dict[str, Any], source: Path | None) -> list[tuple[str, bytes]]:
     files = case["files"]
     if isinstance(files, dict):
-        return sorted((path, text.encode()) for path, text in files.items())
+        return sorted((path, text.encode(errors="surrogatepass")) for path, text in files.items())
     if source is None:
         sys.exit(f"{case['case_id']} names the files of a checkout: give --source DIR")
-    root = source / case.get("root", ".")
-    return [(path, (root / path).read_bytes()) for path in sorted(files)]
+    places = roots(case, source)
+    found = [(path, file) for path in sorted(files) for file in [located(places, path)] if file is not None]
+    if len(found) < len(files):
+        print(f"{case['case_id']}: {len(files) - len(found)} of {len(files)} files are not there", file=sys.stderr)
+    return [(path, file.read_bytes()) for path, file in found]
+
+
+def roots(case: dict[str, Any], source: Path) -> list[Path]:
+    """Where a case's files can lie: in the checkout, or, when DIR holds several, in the one of its repository."""
+    repository = str(case.get("repository", "")).strip("/")
+    own = str(case["case_id"]).rpartition("/")[2]
+    names = [repository.replace("/", "+"), repository, repository.rpartition("/")[2], own]
+    checkouts = [source, *(source / name for name in names if name)]
+    inside = case.get("root") or "."
+    return [checkout / root for checkout in checkouts for root in ([inside] if isinstance(inside, str) else inside)]
+
+
+def located(places: list[Path], path: str) -> Path | None:
+    return next((place / path for place in places if (place / path).is_file()), None)
 
 
 def namer(case: dict[str, Any]) -> Namer:
@@ -122,6 +140,10 @@ def namer(case: dict[str, Any]) -> Namer:
         return file_and_symbol
     if case["language"] in ("javascript", "typescript"):
         return javascript_names(case)
+    if case["language"] == "python":
+        return python_names(case)
+    if case["language"] == "go":
+        return go_names(case)
     return NAMERS.get(case["language"], file_and_symbol)
 
 
@@ -152,6 +174,28 @@ def python_name(facts: FileFacts, index: int) -> str:
         index = definition.parent
     module = facts.path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
     return ".".join([module, *parts])
+
+
+def python_names(case: dict[str, Any]) -> Namer:
+    """Names by path, unless the set has none so called and another for what stands at that line."""
+    nodes: dict[str, Any] = case.get("nodes") or {}
+    places = {
+        (node["file"], node["kind"], 0 if node["kind"] == "module" else node["line"]): name
+        for name, node in nodes.items()
+        if "file" in node and "line" in node and "kind" in node
+    }
+
+    def name_of(facts: FileFacts, index: int) -> str:
+        own = python_name(facts, index)
+        if not nodes or own in nodes:
+            return own
+        if index < 0:
+            return places.get((facts.path, "module", 0), own)
+        definition = facts.definitions[index]
+        kind = "class" if definition.kind is NodeKind.CLASS else "lambda" if is_lambda(definition) else "function"
+        return places.get((facts.path, kind, definition.name_line), own)
+
+    return name_of
 
 
 def is_lambda(definition: Definition) -> bool:
@@ -257,11 +301,21 @@ def go_name(facts: FileFacts, index: int) -> str:
     return f"{owner}{definition.name}"
 
 
-NAMERS: dict[str, Namer] = {
-    "python": python_name,
-    "java": java_name,
-    "go": go_name,
-}
+def go_names(case: dict[str, Any]) -> Namer:
+    """Names of packages below the root have a prefix; which one, the set's own names tell."""
+    names = {name for edge in (*case["edges"], *case.get("optional", ())) for name in edge}
+
+    def name_of(facts: FileFacts, index: int) -> str:
+        own = go_name(facts, index)
+        folder = facts.path.rpartition("/")[0]
+        prefixes = (folder, folder.rpartition("/")[2], f"github.com/{case.get('repository', '')}/{folder}")
+        found = (name for name in (f"{prefix}.{own}" for prefix in prefixes) if name in names)
+        return next(found, own) if folder else own
+
+    return name_of
+
+
+NAMERS: dict[str, Namer] = {"java": java_name}
 
 
 def main() -> None:
