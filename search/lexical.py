@@ -15,7 +15,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import tantivy
 
@@ -42,6 +42,8 @@ _META: Final = "generation"
 _WRITER_HEAP: Final = 64_000_000
 _KIND_SHIFT: Final = 32
 _DEMOTED: Final = int(DEMOTED_FLAGS)
+_VARIABLE: Final = int(NodeKind.VARIABLE)
+_EXTERNAL: Final = int(NodeKind.EXTERNAL)
 _FUZZY_FIELDS: Final = {"symbol": 1.0, "name": 0.25}  # a near name beats a name with a near part
 _RARITIES_KEPT: Final = 20_000  # words of earlier queries
 _SEPARATORS: Final = frozenset(SEPARATORS)
@@ -203,18 +205,17 @@ class TantivyReader:
             found.update(self._rescored(addresses, scores, files, selection, demote=demote))
             found.update(exact)
             if len(found) >= limit or len(addresses) < fetch:
-                ranked = sorted([(-score, number) for number, score in found.items()])
-                return [Hit(_node_id(number), -negative) for negative, number in ranked[:limit]]
+                return _best(found, limit)
             # Most of what was fetched is below the freshness floor: look deeper, all the way if need be.
             fetch *= 8
 
-    def _files(self, text: str, scope: Scope) -> dict[int, tuple[float, int]]:
-        """The files that the query is about: id of the file's node -> its evidence, its traits."""
+    def _files(self, text: str, scope: Scope) -> _Files:
+        """The files that the query is about."""
         terms = list(dict.fromkeys(content_words(text)))[: self._policy.max_terms]
         rarity = {word: self._rarity(word) for word in terms}
         total = sum(rarity.values())
         if not total:
-            return {}
+            return _Files({}, [])
         share = self._policy.file_coverage / total
         clauses = [
             (tantivy.Occur.Should, tantivy.Query.const_score_query(self._term("file_words", word), weight * share))
@@ -226,7 +227,7 @@ class TantivyReader:
         addresses, scores = self._fetch(self._within(query, files), self._policy.files)
         ids = self._searcher.fast_field_values("id", addresses)
         traits = self._searcher.fast_field_values("traits", addresses)
-        return {number: (score, trait) for number, score, trait in zip(ids, scores, traits, strict=True)}
+        return _Files(dict(zip(ids, scores, strict=True)), traits)
 
     def _rarity(self, word: str) -> float:
         """How much a word tells files apart; 0 when no file has it."""
@@ -239,19 +240,16 @@ class TantivyReader:
             self._rarities[word] = rarity
         return rarity
 
-    def _file_nodes(
-        self, files: Mapping[int, tuple[float, int]], selection: Selection, *, demote: bool
-    ) -> dict[int, float]:
+    def _file_nodes(self, files: _Files, selection: Selection, *, demote: bool) -> dict[int, float]:
         """The files themselves, for those none of whose nodes matches by itself."""
         if not selection.scope.accepts_kind(NodeKind.MODULE):
             return {}
         factor = self._policy.demotion if demote else 1.0
-        denied = selection.denied
-        return {
+        found = {
             number: evidence * factor if trait & _DEMOTED else evidence
-            for number, (evidence, trait) in files.items()
-            if not denied or _node_id(number) not in denied
+            for (number, evidence), trait in zip(files.evidence.items(), files.traits, strict=True)
         }
+        return _allowed(found, selection.denied)
 
     def fuzzy(self, text: str, selection: Selection, limit: int) -> list[Hit]:
         """Nearest names first; the score is 1 for the same name and falls with every edit."""
@@ -334,7 +332,7 @@ class TantivyReader:
         wanted: Any,
         selection: Selection,
         limit: int,
-        files: Mapping[int, tuple[float, int]],
+        files: _Files,
         *,
         demote: bool,
     ) -> dict[int, float]:
@@ -352,7 +350,7 @@ class TantivyReader:
         self,
         addresses: list[Any],
         scores: list[float],
-        files: Mapping[int, tuple[float, int]],
+        files: _Files,
         selection: Selection,
         *,
         demote: bool,
@@ -363,23 +361,21 @@ class TantivyReader:
         owners = self._searcher.fast_field_values("file_id", addresses)
         factor = self._policy.demotion if demote else 1.0
         share = self._policy.node_match / max(scores, default=1.0) if max(scores, default=0.0) > 0 else 0.0
-        denied = selection.denied
-        nowhere = (0.0, 0)
-        second = _second_matches(owners, scores)
         beside = share * self._policy.second_match
+        second, evidence = _second_matches(owners, scores), files.evidence
+        variable, external = self._policy.variable, self._policy.external
         found: dict[int, float] = {}
         for number, trait, owner, own in zip(ids, traits, owners, scores, strict=True):
-            if not denied or _node_id(number) not in denied:
-                kind = trait >> _KIND_SHIFT
-                if kind == NodeKind.VARIABLE:
-                    own *= self._policy.variable
-                score = own * share + second.get(owner, 0.0) * beside + files.get(owner, nowhere)[0]
-                if trait & _DEMOTED:
-                    score *= factor
-                if kind == NodeKind.EXTERNAL:
-                    score *= self._policy.external
-                found[number] = score
-        return found
+            kind = trait >> _KIND_SHIFT
+            if kind == _VARIABLE:
+                own *= variable
+            score = own * share + second.get(owner, 0.0) * beside + evidence.get(owner, 0.0)
+            if trait & _DEMOTED:
+                score *= factor
+            if kind == _EXTERNAL:
+                score *= external
+            found[number] = score
+        return _allowed(found, selection.denied)
 
     def _fuzzy_form(self, form: str, selection: Selection, limit: int) -> list[Hit]:
         query = self._within(self._near(form), selection.scope)
@@ -404,9 +400,30 @@ class TantivyReader:
         return tantivy.Query.boolean_query(clauses)
 
 
+class _Files(NamedTuple):
+    """The files that a query is about, by the id of the file's node."""
+
+    evidence: dict[int, float]
+    traits: list[int]  # in the order of the evidence
+
+
 def open_full_text(directory: Path) -> TantivyIndex:
     """The default full-text index (entry point `tantivy`)."""
     return TantivyIndex(directory)
+
+
+def _allowed(found: dict[int, float], denied: frozenset[NodeId]) -> dict[int, float]:
+    """What is not below the freshness floor."""
+    if not denied:
+        return found
+    return {number: score for number, score in found.items() if _node_id(number) not in denied}
+
+
+def _best(found: Mapping[int, float], limit: int) -> list[Hit]:
+    """The first hits, best first, of equals the lower id. Only what may be among them is put in order."""
+    last = sorted(found.values(), reverse=True)[limit - 1] if len(found) > limit else -math.inf
+    ranked = sorted([(-score, number) for number, score in found.items() if score >= last])
+    return [Hit(_node_id(number), -negative) for negative, number in ranked[:limit]]
 
 
 def _second_matches(owners: Iterable[int], scores: Iterable[float]) -> dict[int, float]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
@@ -47,8 +47,8 @@ class Listed(NamedTuple):
 
     def in_order(self) -> Listed:
         """Best first; of equals the lower id."""
-        rows = sorted(zip([-score for score in self.scores], self.ids, range(len(self.ids)), strict=True))
-        places = [place for _, _, place in rows]
+        places = sorted(range(len(self.ids)), key=self.ids.__getitem__)
+        places.sort(key=self.scores.__getitem__, reverse=True)  # equals stay as they are
         return Listed(
             [self.ids[place] for place in places],
             [self.scores[place] for place in places],
@@ -57,10 +57,13 @@ class Listed(NamedTuple):
             self.node,
         )
 
-    def plus(self, gain_of: Callable[[str], float]) -> list[float]:
-        """Every score plus its file's gain; a file is asked once."""
-        gains = {path: gain_of(path) if path else 0.0 for path in dict.fromkeys(self.paths)}
-        return [score + gains[path] for score, path in zip(self.scores, self.paths, strict=True)]
+    def files(self) -> Iterator[str]:
+        """The path of every file once."""
+        return filter(None, dict.fromkeys(self.paths))
+
+    def plus(self, gains: Mapping[str, float]) -> list[float]:
+        """Every score plus the gain of its file, where it has one."""
+        return [score + gains.get(path, 0.0) for score, path in zip(self.scores, self.paths, strict=True)]
 
 
 def reordered(
@@ -114,14 +117,13 @@ class SemanticDemotion:
     def __call__(self, listed: Listed, query: SearchQuery, /) -> list[float]:
         """Cosines of demoted nodes shrink by their factor."""
         demoted = 1.0 if asks_for_demoted(query.text, query.scope.paths) else self.factor
-        factors = [self._factor(node, demoted) for node in listed.nodes]
-        return [score * factor for score, factor in zip(listed.scores, factors, strict=True)]
-
-    def _factor(self, node: CodeNode | None, demoted: float) -> float:
-        if node is None:
-            return 1.0
-        factor = demoted if int(node.flags) & _DEMOTED else 1.0
-        return factor * self.variable if node.kind is NodeKind.VARIABLE else factor
+        scores = []
+        for node, score in zip(listed.nodes, listed.scores, strict=True):
+            factor = demoted if node is not None and int(node.flags) & _DEMOTED else 1.0
+            if node is not None and node.kind is NodeKind.VARIABLE:
+                factor *= self.variable
+            scores.append(score * factor)
+        return scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,11 +145,11 @@ class Definition:
 
     def __call__(self, listed: Listed, query: SearchQuery, /) -> list[float]:
         """Reorders exact symbols among themselves; the rest stays below them."""
+        if max(listed.scores, default=0.0) < EXACT_SCORE:
+            return listed.scores
         exact = [
             node if score >= EXACT_SCORE else None for node, score in zip(listed.nodes, listed.scores, strict=True)
         ]
-        if not any(exact):
-            return listed.scores
         typed = dotted(query.text.strip().removesuffix("()")).rpartition(".")[2]
         is_type = any(one.kind in TYPE_KINDS and one.name == typed for one in exact if one is not None)
         scores = []
@@ -194,11 +196,12 @@ class PathMatch:
         asked = frozenset(content_words(query.text))
         if not asked:
             return listed.scores
-        return listed.plus(lambda path: self._gain(path, asked))
-
-    def _gain(self, path: str, asked: frozenset[str]) -> float:
-        own, parent = _name_words(path)
-        return self.stem_weight * _share(own, asked) + self.parent_weight * _share(parent, asked)
+        gains = {}
+        for path in listed.files():
+            own, parent = _name_words(path)
+            if not asked.isdisjoint(own) or not asked.isdisjoint(parent):
+                gains[path] = self.stem_weight * _share(own, asked) + self.parent_weight * _share(parent, asked)
+        return listed.plus(gains)
 
 
 @functools.lru_cache(maxsize=100_000)
@@ -224,15 +227,19 @@ class FilePrior:
     def __call__(self, listed: Listed, query: SearchQuery, /) -> list[float]:
         """Scores plus what is known of the file."""
         asked = frozenset(map(stem, words(query.text)))
-        return listed.plus(lambda path: self._gain(path, asked, listed.node(_file_node(path))))
+        gains = {}
+        for path in listed.files():
+            directories, is_data, side = _file_traits(path)
+            gain = self.size_weight * _doublings(listed.node(_file_node(path))) - self.depth_penalty * directories
+            if side and side.isdisjoint(asked):
+                gain -= self.side_penalty
+            gains[path] = gain - self.data_penalty if is_data else gain
+        return listed.plus(gains)
 
-    def _gain(self, path: str, asked: frozenset[str], file: CodeNode | None) -> float:
-        directories, is_data, side = _file_traits(path)
-        lines = min(file.end_line, _MANY_LINES) if file is not None else 0
-        gain = self.size_weight * math.log2(1 + lines) - self.depth_penalty * directories
-        if side and not side & asked:
-            gain -= self.side_penalty
-        return gain - self.data_penalty if is_data else gain
+
+def _doublings(file: CodeNode | None) -> float:
+    """How often one line was doubled to make a file."""
+    return math.log2(1 + min(file.end_line, _MANY_LINES)) if file is not None else 0.0
 
 
 @functools.lru_cache(maxsize=100_000)
@@ -269,18 +276,16 @@ class DirectoryCoherence:
             if path and score < EXACT_SCORE and score > best.get(path, -math.inf):
                 best[path] = score
         directories: dict[str, list[str]] = {}
-        for path in sorted(best, key=lambda one: (-best[one], one)):
+        for path in sorted(sorted(best), key=best.__getitem__, reverse=True):
             directories.setdefault(_directory(path), []).append(path)
         lowest = min(best.values(), default=0.0)
-
-        def gain(path: str) -> float:
+        gains = {}
+        for path in listed.files():
             beside = directories.get(_directory(path), ())
-            if len(beside) < 2 and path in beside:
-                return 0.0
-            others = [best[one] - lowest for one in beside[: self.others + 1] if one != path][: self.others]
-            return self.weight * sum(score * self.fading**place for place, score in enumerate(others))
-
-        return listed.plus(gain)
+            if len(beside) > 1 or path not in beside:
+                others = [best[one] - lowest for one in beside[: self.others + 1] if one != path][: self.others]
+                gains[path] = self.weight * sum([score * self.fading**place for place, score in enumerate(others)])
+        return listed.plus(gains)
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,10 +301,11 @@ class Spread:
         """Exact symbols stay together."""
         shown: dict[str, int] = {}
         scores = []
+        step = self.step
         for path, score in zip(listed.paths, listed.scores, strict=True):
             before = shown.get(path, 0)
             shown[path] = before + 1
-            scores.append(score - self.step * before if path and score < EXACT_SCORE else score)
+            scores.append(score - step * before if path and score < EXACT_SCORE else score)
         return scores
 
 

@@ -27,6 +27,7 @@ Halves = NDArray[np.float16]
 _STEPS: Final = 127  # of a byte, either side of zero
 _SPARE_ROWS: Final = 100  # more than wanted that the scan hands on: its rounding errs by a few places
 _ROWS_AT_ONCE: Final = 8_192  # made into bytes together: widening a whole table would double its memory
+_GROUPED: Final = 32  # scores of which only the best is looked at first
 _MAX_BLOCKS: Final = 12
 _MAX_DEAD: Final = 0.25
 
@@ -273,4 +274,18 @@ def _best(scores: NDArray[Any], limit: int) -> NDArray[np.int64]:
     """Where the `limit` highest scores are, in no order; everywhere when there are not more."""
     if len(scores) <= limit:
         return np.arange(len(scores))
-    return np.argpartition(scores, -limit)[-limit:]
+    rows = _promising(scores, limit)
+    return rows[np.argpartition(scores[rows], -limit)[-limit:]]
+
+
+def _promising(scores: NDArray[Any], limit: int) -> NDArray[np.int64]:
+    """Where the scores are that may be among the `limit` highest: ten times cheaper than dividing all of them.
+
+    As many groups as are wanted have a best score of at least the floor, hence so have as many rows.
+    """
+    groups = len(scores) // _GROUPED
+    if groups < 2 * limit:
+        return np.arange(len(scores))
+    best = scores[: groups * _GROUPED].reshape(_GROUPED, groups).max(axis=0)
+    floor = np.partition(best, -limit)[-limit]
+    return np.flatnonzero(scores >= floor)

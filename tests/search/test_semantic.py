@@ -188,7 +188,7 @@ def matrix_of(vectors: Floats) -> VectorMatrix:
 
 
 def test_the_scan_in_bytes_finds_what_the_plain_scan_finds() -> None:
-    vectors = rows(24_000, 1).astype(np.float16).astype(np.float32)
+    vectors = rows(24_017, 1).astype(np.float16).astype(np.float32)
     matrix = matrix_of(vectors)
     for query in rows(20, 2):
         exact = np.argsort(-np.einsum("ij,j->i", vectors, query), kind="stable")[:20] + 1
