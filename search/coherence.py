@@ -9,7 +9,7 @@ them the symbol.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Final, TypeVar
 
 from ctxsearch.search.query import Signal
@@ -22,35 +22,40 @@ NEXT_NODE: Final = 0.8  # what the next node of a file keeps: about fifteen plac
 Key = TypeVar("Key", bound=Hashable)
 
 
-def cohere(fusion: Fusion[Key], file_of: Callable[[Key], Hashable | None]) -> Fusion[Key]:
+def cohere(
+    fusion: Fusion[Key], file_of: Callable[[Key], Hashable | None], id_of: Callable[[Key], str] = str
+) -> Fusion[Key]:
     """The same nodes with their text votes replaced by their file's; other votes stay the node's own.
 
-    `file_of` is None for nodes without a file. With fewer than two text signals there is nothing to agree on.
+    `file_of` is None for nodes without a file; `id_of` decides between equals. With fewer than two text signals there
+    is nothing to agree on.
     """
     text = [ballot for ballot in fusion.ballots if ballot.ranked.signal in TEXT_SIGNALS]
     if len(text) < 2:
         return fusion
     exact = _exact(text)
-    by_file: dict[Hashable, float] = {}
+    by_file: dict[Hashable | None, float] = {}
     for ballot in text:
         files = _files(exact, ballot.ranked, file_of)
         for file, worth in zip(files, worth_of_places(ballot.share, len(files)), strict=True):
             by_file[file] = by_file.get(file, 0.0) + worth
     own = added(text)
-    members: dict[Hashable, list[Key]] = {}
-    for key in own:
-        file = file_of(key)
-        if file is not None:
-            members.setdefault(file, []).append(key)
     scores = dict(fusion.scores)
-    for file, keys in members.items():
-        if len(keys) > 1:
-            keys.sort(key=lambda key: (exact.get(key, len(exact)), -own[key], str(key)))
-        worth = by_file[file]
-        for key in keys:
-            scores[key] = min(1.0, max(0.0, scores[key] - own[key]) + worth)
-            worth *= NEXT_NODE
+    keys = _best_first(own, exact, id_of)
+    for key, file in zip(keys, map(file_of, keys), strict=True):
+        worth = by_file.get(file)
+        if worth is not None:
+            by_file[file] = worth * NEXT_NODE
+            rest = scores[key] - own[key]
+            scores[key] = min(1.0, rest + worth if rest > 0.0 else worth)
     return Fusion(scores, fusion.ballots)
+
+
+def _best_first(own: Mapping[Key, float], exact: Mapping[Key, int], id_of: Callable[[Key], str]) -> list[Key]:
+    """Exact symbols in their order, then by votes, then by id; sorting keeps the order of equals."""
+    keys = sorted(own, key=id_of)
+    keys.sort(key=own.__getitem__, reverse=True)
+    return [*exact, *[key for key in keys if key not in exact]] if exact else keys
 
 
 def _exact(text: Iterable[Ballot[Key]]) -> dict[Key, int]:
@@ -62,7 +67,7 @@ def _exact(text: Iterable[Ballot[Key]]) -> dict[Key, int]:
 
 def _files(exact: Iterable[Key], ranked: RankedList[Key], file_of: Callable[[Key], Hashable | None]) -> list[Hashable]:
     """The files of a list in the order of their first node, those of exact symbols before all."""
-    found = dict.fromkeys([file_of(key) for key in exact])
-    found |= dict.fromkeys([file_of(key) for key, _ in ranked.hits])
+    found = dict.fromkeys(map(file_of, exact))
+    found |= dict.fromkeys(map(file_of, ranked.keys))
     found.pop(None, None)
     return list(found)

@@ -35,12 +35,14 @@ class RankedList(Generic[Key]):
 
     signal: Signal
     hits: Sequence[tuple[Key, float]]  # key, raw score
+    keys: Sequence[Key] = field(init=False, repr=False, compare=False)
     places: dict[Key, int] = field(init=False, repr=False, compare=False)  # where each key stands first, from 0
 
     def __post_init__(self) -> None:
         """Look the places up once: fusion, coherence and the page all ask."""
-        last_first = zip(range(len(self.hits) - 1, -1, -1), reversed(self.hits), strict=True)
-        object.__setattr__(self, "places", {key: place for place, (key, _) in last_first})
+        keys = [key for key, _ in self.hits]
+        object.__setattr__(self, "keys", keys)
+        object.__setattr__(self, "places", dict(zip(reversed(keys), range(len(keys) - 1, -1, -1), strict=True)))
 
 
 class Ballot(NamedTuple, Generic[Key]):
@@ -83,8 +85,10 @@ def fuse(lists: Iterable[RankedList[Key]], weights: Mapping[Signal, float]) -> F
     ran = [by_signal[signal] for signal in Signal if weights.get(signal, 0.0) > 0 and signal in by_signal]
     total = math.fsum(weights[ranked.signal] for ranked in ran)
     ballots = tuple(_ballot(one, weights[one.signal] / total) for one in ran)
-    # At most 1, whatever the last bit says.
-    return Fusion({key: min(1.0, score) for key, score in added(ballots).items()}, ballots)
+    scores = added(ballots)
+    if max(scores.values(), default=0.0) > 1.0:  # at most 1, whatever the last bit says
+        scores = {key: min(1.0, score) for key, score in scores.items()}
+    return Fusion(scores, ballots)
 
 
 def _ballot(ranked: RankedList[Key], share: float) -> Ballot[Key]:
@@ -101,7 +105,11 @@ def added(ballots: Iterable[Ballot[Key]]) -> dict[Key, float]:
     """The sum of what the ballots say of every node; always added in their order, hence reproducible."""
     scores: dict[Key, float] = {}
     for ranked, _, worth in ballots:
-        for key, place in ranked.places.items():
+        places = ranked.places
+        if not scores:
+            scores = dict(zip(places, map(worth.__getitem__, places.values()), strict=True))
+            continue
+        for key, place in places.items():
             scores[key] = scores.get(key, 0.0) + worth[place]
     return scores
 

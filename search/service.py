@@ -7,6 +7,7 @@ clock for anything but durations, and answers the same request over the same cor
 from __future__ import annotations
 
 import functools
+import operator
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -15,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+import msgspec
 import numpy as np
 
 from ctxsearch.graph.freshness import Freshness
@@ -55,18 +57,13 @@ _NEAR_NAMES: Final = 5
 _WORKERS: Final = 4
 
 
-@dataclass(slots=True, eq=False)
-class _Candidate:
+class _Candidate(msgspec.Struct, eq=False, gc=False):
     """A node that a signal found. One object per node and request: looked up by what it is, not by its fields."""
 
     corpus: int
     id: NodeId
     node: CodeNode | None  # None: an index knows it and its graph does not
     file: Hashable  # None: it stands in no file
-
-    def __str__(self) -> str:
-        """Order inside a file is by id."""
-        return self.id
 
     @property
     def known(self) -> CodeNode:
@@ -75,12 +72,8 @@ class _Candidate:
         return self.node
 
 
-class _Found(NamedTuple):
-    """One entry of a signal's list."""
-
-    corpus: int
-    id: NodeId
-    raw: float
+# One entry of a signal's list: number of the corpus, id, raw score. A tuple: a request makes hundreds.
+_Found = tuple[int, NodeId, float]
 
 
 @dataclass(slots=True)
@@ -90,6 +83,7 @@ class _Run:
     query: SearchQuery
     corpora: tuple[Corpus, ...]
     selections: tuple[Selection, ...]
+    lookups: tuple[Callable[[NodeId], CodeNode | None], ...]  # of each corpus; every step asks for the same nodes
     lists: dict[Signal, RankedList[_Candidate]] = field(default_factory=dict)
     reports: dict[Signal, SignalReport] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
@@ -112,13 +106,14 @@ class _Run:
 
     def ranked(self, signal: Signal, found: Iterable[_Found]) -> RankedList[_Candidate]:
         """A signal's list; a node that several signals found is one candidate."""
-        return RankedList(signal, [(self._candidate(corpus, node_id), raw) for corpus, node_id, raw in found])
+        known = self.candidates
+        hits = [
+            (known.get((corpus, node_id)) or self._candidate(corpus, node_id), raw) for corpus, node_id, raw in found
+        ]
+        return RankedList(signal, hits)
 
     def _candidate(self, corpus: int, node_id: NodeId) -> _Candidate:
-        known = self.candidates.get((corpus, node_id))
-        if known is not None:
-            return known
-        node = self.corpora[corpus].nodes.node(node_id)
+        node = self.lookups[corpus](node_id)
         path = node.path if node is not None else ""
         # A path is hashed once and for all, a pair every time; with one repository the path says enough.
         file = (path if len(self.corpora) == 1 else (corpus, path)) if path else None
@@ -205,7 +200,7 @@ class ContextSearchService:
             Selection(query.scope, corpus.freshness.below(floor) if filters and floor is not None else frozenset())
             for corpus in corpora
         )
-        return _Run(query, corpora, selections)
+        return _Run(query, corpora, selections, tuple(functools.cache(corpus.nodes.node) for corpus in corpora))
 
     def _dimensions(self, corpora: Iterable[Corpus]) -> set[int]:
         found = {corpus.vectors.dimension for corpus in corpora if corpus.vectors is not None}
@@ -315,10 +310,10 @@ class ContextSearchService:
         for number, (corpus, selection) in enumerate(zip(run.corpora, run.selections, strict=True)):
             hits = search(corpus, selection)
             if steps:
-                hits = reordered(steps, hits, run.query, corpus.nodes.node)
-            found += [_Found(number, hit.id, hit.score) for hit in hits]
+                hits = reordered(steps, hits, run.query, run.lookups[number])
+            found += [(number, hit.id, hit.score) for hit in hits]
         if len(run.corpora) > 1:
-            found.sort(key=lambda one: (-one.raw, one.corpus, one.id))
+            found.sort(key=lambda one: (-one[2], one))
         return found[: run.query.pool]
 
     # Expansion
@@ -349,7 +344,7 @@ class ContextSearchService:
         expanded.sort(key=lambda item: (item[0], item[1]))
         expanded = expanded[: run.query.pool]
         run.reached = {(number, one.node.id): one.reach for _, number, one in expanded}
-        return [_Found(number, one.node.id, one.raw) for _, number, one in expanded]
+        return [(number, one.node.id, one.raw) for _, number, one in expanded]
 
     def _seeds(self, run: _Run) -> list[_Candidate]:
         """The top of the fused text signals that the graph knows, before any penalty."""
@@ -376,7 +371,7 @@ class ContextSearchService:
     def _fused(self, run: _Run) -> Fusion[_Candidate]:
         """The signals' votes, added per node and, where the policy says so, per file."""
         fusion = fuse(run.lists.values(), run.query.signal_weights())
-        return cohere(fusion, _file) if self._policy.file_coherence else fusion
+        return cohere(fusion, _file, _id) if self._policy.file_coherence else fusion
 
     def _check_answerable(self, run: _Run) -> None:
         if run.lists or not run.reports:
@@ -398,6 +393,9 @@ class ContextSearchService:
         if not self._policy.freshness:
             return None
         facts = [corpus.freshness.fact for corpus in run.corpora]
+        if len(facts) == 1:
+            fact = facts[0]
+            return lambda one: fact(one.id).penalty
         return lambda one: facts[one.corpus](one.id).penalty
 
     # Filling in
@@ -519,6 +517,10 @@ class ContextSearchService:
                 self._workers.submit(corpus.repair, ids)
 
 
+_file: Final[Callable[[_Candidate], Hashable]] = operator.attrgetter("file")
+_id: Final[Callable[[_Candidate], str]] = operator.attrgetter("id")
+
+
 class _Outcome(NamedTuple):
     """What came of asking one signal."""
 
@@ -536,10 +538,6 @@ def _attempt(ask: Callable[[_Run], list[_Found]], run: _Run) -> _Outcome:
     except Exception as caught:
         error = caught
     return _Outcome(found, error, (time.perf_counter() - started) * 1e3)
-
-
-def _file(candidate: _Candidate) -> Hashable:
-    return candidate.file
 
 
 def _place(candidate: _Candidate) -> Placed:
