@@ -95,6 +95,7 @@ class Texts:
 
     def __init__(self, root: Path, catalog: Pinned) -> None:
         self._root = root
+        self._prefix = f"{root}/"
         self._catalog = catalog
         self._lock = threading.Lock()  # guards the two caches and the count below
         self._texts: OrderedDict[str, _Text] = OrderedDict()  # least recently used first
@@ -150,7 +151,7 @@ class Texts:
         if record is None:
             return OnDisk.UNCHECKED
         with contextlib.suppress(OSError):  # the quick look; whatever is different gets the careful one
-            found = os.lstat(f"{self._root}/{path}")
+            found = os.lstat(self._prefix + path)
             if (found.st_size, found.st_mtime_ns, found.st_ino) == (record.size, record.mtime_ns, record.inode):
                 return OnDisk.UNCHANGED
         try:

@@ -406,6 +406,8 @@ def _report_to_wire(report: SignalReport) -> search_pb2.SignalReport:
 
 def clean(text: str) -> str:
     """Text that protobuf can carry: lone surrogates, which stand for bytes that are not UTF-8, are replaced."""
+    if text.isascii():
+        return text
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -43,11 +43,11 @@ def cohere(
     scores = dict(fusion.scores)
     keys = _best_first(own, exact, id_of)
     for key, file in zip(keys, map(file_of, keys), strict=True):
-        worth = by_file.get(file)
-        if worth is not None:
-            by_file[file] = worth * NEXT_NODE
+        left = by_file.get(file)
+        if left is not None:
+            by_file[file] = left * NEXT_NODE
             rest = scores[key] - own[key]
-            scores[key] = min(1.0, rest + worth if rest > 0.0 else worth)
+            scores[key] = min(1.0, rest + left if rest > 0.0 else left)
     return Fusion(scores, fusion.ballots)
 
 

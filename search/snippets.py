@@ -127,15 +127,16 @@ def _matches(text: str, wanted: tuple[str, ...]) -> _Matches:
     if len(lowered) != len(text):  # a letter whose lower case is longer would shift every place after it
         lowered = text
     places: list[tuple[int, int, int]] = []
+    find = lowered.find
     for number, word in enumerate(wanted):
-        start = lowered.find(word)
+        start, size = find(word), len(word)
         while start >= 0 and len(places) < _MAX_MATCHES:
-            end = start + len(word)
-            before, after = text[start - 1 : start], text[end : end + 1]  # "" at either end of the text
-            starts = not before.isalpha() or (text[start].isupper() and not before.isupper())
-            if starts and not after.islower():
-                places.append((start, end, number))
-            start = lowered.find(word, end)
+            end = start + size
+            if not text[end : end + 1].islower():  # "" at either end of the text
+                before = text[start - 1 : start]
+                if not before.isalpha() or (text[start].isupper() and not before.isupper()):
+                    places.append((start, end, number))
+            start = find(word, end)
     if not places:
         return _Matches()
     places.sort()
@@ -152,13 +153,16 @@ def _best_window(matches: _Matches, line_count: int) -> int:
     if line_count <= SNIPPET_LINES:
         return 0
     words, lines = matches.words, matches.lines
+    first_start = min(max(lines[0] - 1, 0), line_count - SNIPPET_LINES)  # one line of context above
+    if lines[-1] < first_start + SNIPPET_LINES:  # all of them
+        return first_start
     frequency = Counter(words)
     inside = dict.fromkeys(frequency, 0)  # how often each word is in the window
     weights: dict[int, float] = {}  # of the sets of words seen so far
     present = first = end = best_start = best_size = 0
     best_weight, before = -1.0, -1
     for line in lines:
-        start = min(max(line - 1, 0), line_count - SNIPPET_LINES)  # one line of context above
+        start = min(max(line - 1, 0), line_count - SNIPPET_LINES)
         if start == before:
             continue
         before = start

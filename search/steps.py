@@ -5,11 +5,12 @@ A step that gains nothing on bench/relevance.py does not belong here.
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
+
+import msgspec
 
 from ctxsearch.graph.model import TYPE_KINDS, CodeNode, NodeFlag, NodeId, NodeKind, module_node_id
 from ctxsearch.search.identifiers import content_words, stem, words
@@ -78,6 +79,42 @@ def reordered(
             listed = listed.in_order()
         listed = listed._replace(scores=step(listed, query))
     return [Hit(node_id, score) for node_id, score in zip(*listed.in_order()[:2], strict=True)]
+
+
+class _FileTraits(msgspec.Struct, frozen=True, gc=False):
+    """What a file's path says, whatever is asked."""
+
+    id: NodeId  # of the file's own node
+    directory: str
+    own: frozenset[str]  # stems of its name
+    parent: frozenset[str]  # stems of its directory's name
+    depth: int  # how many directories it is in
+    is_data: bool  # holds data or prose
+    side: frozenset[str]  # the stems that say that it is side code
+
+
+class _TraitsByPath(dict[str, _FileTraits]):
+    """Of the files of earlier lists: every step of every request asks."""
+
+    def __missing__(self, path: str) -> _FileTraits:
+        directory, _, name = path.rpartition("/")
+        side = _SIDE_WORDS.intersection(words(directory)) | _SIDE_FILES.intersection(words(name))
+        if len(self) >= _TRAITS_KEPT:
+            self.clear()
+        traits = self[path] = _FileTraits(
+            module_node_id(path),
+            directory,
+            own=frozenset(map(stem, words(file_stem(path)))),
+            parent=frozenset(map(stem, words(directory.rpartition("/")[2]))),
+            depth=path.count("/"),
+            is_data=path.endswith(DATA_SUFFIXES),
+            side=frozenset(map(stem, side)),
+        )
+        return traits
+
+
+_TRAITS_KEPT: Final = 100_000
+_traits: Final = _TraitsByPath()
 
 
 class RankingStep(Protocol):
@@ -164,14 +201,14 @@ class Definition:
 
     def _factor(self, found: CodeNode, typed: str) -> float:
         asked = frozenset(content_words(typed))
-        own, parent = _name_words(found.path)
+        file = _traits[found.path]
         return (
             (self.spelling if found.name == typed else 1.0)
             * (self.type if found.kind in TYPE_KINDS else 1.0)
-            * (self.side if (side := _file_traits(found.path)[2]) and not side & asked else 1.0)
+            * (self.side if file.side and file.side.isdisjoint(asked) else 1.0)
             * (1.0 + self.size * math.log2(found.end_line - found.start_line + 1))
-            * (1.0 + self.file * _share(own, asked))
-            * (1.0 + self.parent * _share(parent, asked))
+            * (1.0 + self.file * _share(file.own, asked))
+            * (1.0 + self.parent * _share(file.parent, asked))
         )
 
 
@@ -198,17 +235,11 @@ class PathMatch:
             return listed.scores
         gains = {}
         for path in listed.files():
-            own, parent = _name_words(path)
-            if not asked.isdisjoint(own) or not asked.isdisjoint(parent):
-                gains[path] = self.stem_weight * _share(own, asked) + self.parent_weight * _share(parent, asked)
+            file = _traits[path]
+            if not (asked.isdisjoint(file.own) and asked.isdisjoint(file.parent)):
+                own, parent = _share(file.own, asked), _share(file.parent, asked)
+                gains[path] = self.stem_weight * own + self.parent_weight * parent
         return listed.plus(gains)
-
-
-@functools.lru_cache(maxsize=100_000)
-def _name_words(path: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The stems of a file's name and of its directory's."""
-    parent = path.rpartition("/")[0].rpartition("/")[2]
-    return frozenset(map(stem, words(file_stem(path)))), frozenset(map(stem, words(parent)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,33 +260,14 @@ class FilePrior:
         asked = frozenset(map(stem, words(query.text)))
         gains = {}
         for path in listed.files():
-            directories, is_data, side = _file_traits(path)
-            gain = self.size_weight * _doublings(listed.node(_file_node(path))) - self.depth_penalty * directories
-            if side and side.isdisjoint(asked):
+            file = _traits[path]
+            own = listed.node(file.id)
+            lines = min(own.end_line, _MANY_LINES) if own is not None else 0
+            gain = self.size_weight * math.log2(1 + lines) - self.depth_penalty * file.depth
+            if file.side and file.side.isdisjoint(asked):
                 gain -= self.side_penalty
-            gains[path] = gain - self.data_penalty if is_data else gain
+            gains[path] = gain - self.data_penalty if file.is_data else gain
         return listed.plus(gains)
-
-
-def _doublings(file: CodeNode | None) -> float:
-    """How often one line was doubled to make a file."""
-    return math.log2(1 + min(file.end_line, _MANY_LINES)) if file is not None else 0.0
-
-
-@functools.lru_cache(maxsize=100_000)
-def _file_traits(path: str) -> tuple[int, bool, frozenset[str]]:
-    """How many directories a file is in, whether it holds data or prose, the stems that say it is side code."""
-    directory, _, name = path.rpartition("/")
-    side = _SIDE_WORDS.intersection(words(directory)) | _SIDE_FILES.intersection(words(name))
-    return path.count("/"), path.endswith(DATA_SUFFIXES), frozenset(map(stem, side))
-
-
-_file_node = functools.lru_cache(maxsize=100_000)(module_node_id)
-
-
-@functools.lru_cache(maxsize=100_000)
-def _directory(path: str) -> str:
-    return path.rpartition("/")[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,11 +289,11 @@ class DirectoryCoherence:
                 best[path] = score
         directories: dict[str, list[str]] = {}
         for path in sorted(sorted(best), key=best.__getitem__, reverse=True):
-            directories.setdefault(_directory(path), []).append(path)
+            directories.setdefault(_traits[path].directory, []).append(path)
         lowest = min(best.values(), default=0.0)
         gains = {}
         for path in listed.files():
-            beside = directories.get(_directory(path), ())
+            beside = directories.get(_traits[path].directory, ())
             if len(beside) > 1 or path not in beside:
                 others = [best[one] - lowest for one in beside[: self.others + 1] if one != path][: self.others]
                 gains[path] = self.weight * sum([score * self.fading**place for place, score in enumerate(others)])
