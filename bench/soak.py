@@ -2,8 +2,9 @@
 
     bench/soak.py [--rounds 50] [--requests 1000] [--nodes 4000] [--seed 1] [--kinds kill,damage,disk,clock,malformed]
 
-After every round the index must be whole again and answer rightly. Prints the counts; exits 1 if anything was lost,
-wrong or hanging. The disk is filled by a limit on the size of files (RLIMIT_FSIZE) in the daemon that is started.
+After every round the index must be whole again and answer rightly: by words the last edit and an old name, by
+meaning, after damage, what it answered before anything happened. Prints the counts; exits 1 if anything was lost, wrong
+or hanging. The disk is filled by a limit on the size of files (RLIMIT_FSIZE) in the daemon that is started.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ METHODS = (
 )
 REFUSALS = {"INVALID_ARGUMENT", "NOT_FOUND", "FAILED_PRECONDITION", "RESOURCE_EXHAUSTED", "OUT_OF_RANGE"}
 SETTLE_SECONDS = 600.0
+EDITED = "pkg000/mod00000.py"
+MEANINGS = ("wait longer after each failure", "turn a user into bytes", "join two graphs", "keep the session")
 
 
 class Soak:
@@ -56,12 +59,13 @@ class Soak:
         self.edits = 0
         request = repository_pb2.AddRepositoryRequest(path=str(self.root))
         self.name = str(self.session.repository("AddRepository", request).repository.name)
+        self.meant: list[tuple[float, str]] = []  # what vectors answered at first
 
     def edit(self) -> str:
         """Writes a function of a new name; the name."""
         self.edits += 1
         word = f"zebra{self.edits}"
-        path = self.root / "pkg000" / "mod00000.py"
+        path = self.root / EDITED
         lines = [line for line in path.read_text().split("\n") if "zebra" not in line]
         path.write_text("\n".join([*lines, f"def {word}(x): return x", ""]))
         return word
@@ -81,6 +85,22 @@ class Soak:
             request.scope.include.repositories.append(self.name)
             found = [result.node.name for result in self.session.search(request).results]
             self.note("right answer" if found[:1] == [text] else "WRONG ANSWER")
+
+    def by_meaning(self) -> list[tuple[float, str]]:
+        """What vectors alone answer about the files that nobody edits: the nearest nodes with their cosines."""
+        found: list[tuple[float, str]] = []
+        for text in MEANINGS:
+            request = search_pb2.ContextSearchRequest(text=text, mode=search_pb2.SEARCH_MODE_SEMANTIC, k=200)
+            request.scope.include.repositories.append(self.name)
+            request.scope.exclude.paths.append(EDITED)
+            results = self.session.search(request).results
+            found += sorted(((each.signals[0].raw_score, each.node.id) for each in results), reverse=True)[:20]
+        return found
+
+    def check_meaning(self) -> None:
+        """Once vectors are there, the same nodes come with the same scores as at first."""
+        self.wait_whole()
+        self.note("same by meaning" if self.by_meaning() == self.meant else "WRONG BY MEANING")
 
     def kill(self) -> None:
         """kill -9, and the proof that nothing of it is left."""
@@ -142,6 +162,7 @@ class Soak:
             self.note("flipped a bit")
         self.settle()
         self.check(word)
+        self.check_meaning()
 
     def disk_full_round(self) -> None:
         """A daemon whose files may not grow: the refresh fails, the old answers stay, the next one heals."""
@@ -165,7 +186,7 @@ class Soak:
     def clock_round(self) -> None:
         """Files and commits from the far past and the future."""
         word = self.edit()
-        path = self.root / "pkg000" / "mod00000.py"
+        path = self.root / EDITED
         for when in (0, 2**31, time.time() + 10**7):
             os.utime(path, (when, when))
             self.settle()
@@ -193,7 +214,7 @@ class Soak:
     def wait_whole(self) -> None:
         """Vectors and history too."""
         for progress in follow(self.session, self.name):
-            if progress.phase == repository_pb2.INDEX_PHASE_IDLE:
+            if progress.phase == repository_pb2.INDEX_PHASE_IDLE and progress.vectors_ready:
                 return
 
 
@@ -228,6 +249,7 @@ def main() -> int:
     try:
         soak.settle()
         soak.wait_whole()
+        soak.meant = soak.by_meaning()
         run(soak, frozenset(options.kinds.split(",")), options)
     finally:
         for what, count in sorted(soak.counts.items()):
