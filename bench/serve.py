@@ -107,6 +107,12 @@ def daemon_times(session: Session) -> tuple[float, float]:
     return times.user, times.system
 
 
+def own_megabytes(session: Session) -> str:
+    """All of the daemon's resident memory, and of it what is not just pages of index files."""
+    found = psutil.Process(session.connection.info.pid).memory_info()
+    return f"{found.rss >> 20} ({(found.rss - getattr(found, 'shared', 0)) >> 20})"
+
+
 def serving_bytes(session: Session) -> int:
     return int(psutil.Process(session.connection.info.pid).memory_info().rss)
 
@@ -218,7 +224,7 @@ def memory_over_time(session: Session, name: str, root: Path, files: int) -> Non
     edits = Edits(session, name, root)
     texts = queries(5, FLAT_QUERIES, files)
     ask(session, name, texts[:200])
-    figure("memory before", f"{serving_bytes(session) >> 20} MB")
+    figure("memory before (of it no index files)", f"{own_megabytes(session)} MB")
     tenth = FLAT_EDITS // 10
     for number in range(FLAT_EDITS):
         edits.one()
@@ -227,7 +233,7 @@ def memory_over_time(session: Session, name: str, root: Path, files: int) -> Non
         if (number + 1) % tenth == 0:
             counted = f"{(number + 1) * each} queries, {number + 1} edits"
             beside = indexing_bytes(session) >> 20
-            figure(f"memory after {counted}; beside", f"{serving_bytes(session) >> 20}, {beside} MB", "flat")
+            figure(f"memory after {counted}; beside", f"{own_megabytes(session)}, {beside} MB", "flat")
     edits.close()
     size = sum(file.stat().st_size for file in session.settings.repositories_dir.rglob("*") if file.is_file())
     figure("index on disk in the end", f"{size >> 20} MB")
