@@ -6,8 +6,7 @@ through all of them. Code of tests opens classes for tests only.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from ctxsearch.graph import ops
 from ctxsearch.graph.facts import MODULE_SCOPE, Definition, Expr, Import, ParamKind, Type
@@ -17,7 +16,6 @@ from ctxsearch.graph.resolve.ruby_names import CLASS_METHODS, COMMON_METHODS, CO
 from ctxsearch.graph.resolve.surface import MODULE_STARS
 from ctxsearch.graph.resolve.tables import CLASS_LIKE
 from ctxsearch.graph.resolve.values import EXTERNAL, UNKNOWN, Class, Ext, Func, Inst, Module, Value, Values
-from ctxsearch.graph.resolve.world import World
 
 _WIDE = 100_000  # openings and ancestors: as many as there are
 _TEST = int(NodeFlag.TEST)
@@ -32,10 +30,6 @@ class RubyEvaluator(Evaluator):
 
     language = "ruby"
     guesses_after_flow = True
-
-    def __init__(self, world: World) -> None:
-        super().__init__(world)
-        self._by_full_name: dict[str, dict[str, list[tuple[str, int]]]] = {}  # classes by last name, then full name
 
     # -- names
 
@@ -211,21 +205,15 @@ class RubyEvaluator(Evaluator):
         ordered = sorted(found, key=lambda item: (*item[:3], item[3].path, item[3].index))
         return tuple(item for _, _, _, item in ordered)
 
-    def _opened(self, full: str) -> Sequence[tuple[str, int]]:
-        """Where classes of a full name are opened. All that share the last name are sorted out at once: `Base` is
-        asked for under hundreds of full names, and each time every file that has one would be looked into."""
-        name = full.rpartition(".")[2]
-        places = self.world.named(self.language, name, CLASS_LIKE)  # what it records covers full names too
-        known = self._by_full_name.get(name)
-        if known is None:
-            known = self._by_full_name[name] = defaultdict(list)
-            for place, index in places:
-                known[self.table(place).facts.definitions[index].qualified_name].append((place, index))
-        return known.get(full, ())
-
-    def forget(self) -> None:
-        super().forget()
-        self._by_full_name.clear()
+    def _opened(self, full: str) -> list[tuple[str, int]]:
+        """Where classes of a full name are opened."""
+        around, _, name = full.rpartition(".")
+        found = []
+        for place, index in self.world.named_in(self.language, around.rpartition(".")[2], name):
+            definition = self.table(place).facts.definitions[index]
+            if definition.kind in CLASS_LIKE and definition.qualified_name == full:
+                found.append((place, index))
+        return found
 
     def type_classes(self, path: str, scope: int, declared: Type) -> Values:
         if declared.name in ("self", ""):

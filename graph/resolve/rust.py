@@ -404,7 +404,7 @@ class RustEvaluator(RustClosures):
         owner = self.table(path).facts.definitions[index].name
         found = [
             place
-            for place in self.world.named("rust", name)
+            for place in self.world.named_in("rust", owner, name)  # a method's qualified name has its receiver's
             if self._receiver_name(place) == owner and self._belongs(place, path, index)
         ]
         inherent = [place for place in found if not self.table(place[0]).facts.definitions[place[1]].implements]

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -31,6 +31,7 @@ from ctxsearch.graph.resolve.tables import FileTable
 Key = tuple[str, ...]
 Fetch = Callable[[str], bytes]  # encoded facts of a file
 Place = tuple[str, int]  # path, definition index
+Offer = tuple[str, int, int, str]  # name, definition index, NodeKind, owner: the name before it in its qualified name
 
 # Encoded facts whose tables stay decoded; decoded they take some twelve times as much (bench/index_speed.py).
 MAX_DECODED_BYTES = 12 << 20
@@ -63,7 +64,7 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     language: str
     package: str
-    offered: tuple[tuple[str, int, int], ...]  # names that any file may look for, with their definitions and kinds
+    offered: tuple[Offer, ...]  # what any file may look for by its name
     flags: int  # NodeFlag, of the whole file
 
 
@@ -72,7 +73,7 @@ class _Offer(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     kind: NodeKind
     name: str
-    qualified_name: msgspec.Raw
+    qualified_name: str
     parent: int
     start_line: msgspec.Raw
     end_line: msgspec.Raw
@@ -123,13 +124,16 @@ class World:
         self._weights: dict[str, int] = {}  # encoded bytes of the decoded
         self._weight = 0
         self._decoded: dict[str, int] = {}  # how often, per file; of all files ever decoded
-        self._named: dict[tuple[str, str, int], list[Place]] = defaultdict(list)  # by family, name and NodeKind
+        self._named: dict[tuple[str, str, int], list[tuple[str, int, str]]] = defaultdict(
+            list
+        )  # by family, name and NodeKind: path, definition index, owner
         self._groups: set[str] = set()  # families that some file belonged to
         self._packages: dict[tuple[str, str], set[str]] = defaultdict(set)
         self._basenames: dict[str, set[str]] = defaultdict(set)
         self._directories: dict[str, set[str]] = defaultdict(set)
         self._sorted: dict[Key, Sequence[str]] = {}  # answers in order, until a file changes
         self._places: dict[tuple[str, str, frozenset[NodeKind]], Sequence[Place]] = {}
+        self._owned: dict[tuple[str, str], Mapping[str, Sequence[Place]]] = {}  # the same by owner
         self._key_ids: dict[Key, int] = {}
         self.flows: dict[Key, dict[str, tuple[str, ...]]] = defaultdict(dict)  # args key -> file -> stable values
         self._flowed: dict[Key, Sequence[str]] = {}  # of all files, until one says something else: some are long
@@ -180,17 +184,28 @@ class World:
         key = (group, name, kinds)
         known = self._places.get(key)
         if known is None:
-            known = self._places[key] = sorted(self._of_kinds(group, name, kinds))
+            known = self._places[key] = [place[:2] for place in self._of_kinds([group], name, kinds)]
         return list(known)
 
-    def _of_kinds(self, group: str, name: str, kinds: Iterable[NodeKind]) -> Iterator[Place]:
-        for kind in kinds:
-            yield from self._named.get((group, name, kind), ())
+    def named_in(self, language: str, owner: str, name: str) -> Sequence[Place]:
+        """The same of any kind, as far as their qualified names have `owner` before the name ("": nothing)."""
+        group = family(language)
+        self.record("named", group, name)
+        known = self._owned.get((group, name))
+        if known is None:
+            by_owner: dict[str, list[Place]] = defaultdict(list)
+            for path, index, around in self._of_kinds([group], name, _OFFERED_KINDS):
+                by_owner[around].append((path, index))
+            known = self._owned[group, name] = dict(by_owner)
+        return known.get(owner, ())
+
+    def _of_kinds(self, groups: Iterable[str], name: str, kinds: Iterable[NodeKind]) -> list[tuple[str, int, str]]:
+        return sorted(place for group in groups for kind in kinds for place in self._named.get((group, name, kind), ()))
 
     def named_anywhere(self, name: str) -> list[Place]:
         """Every callable or type of that name in any language, as (path, definition index), sorted."""
         self.record("anywhere", name)
-        return sorted(place for group in self._groups for place in self._of_kinds(group, name, _OFFERED_KINDS))
+        return [place[:2] for place in self._of_kinds(self._groups, name, _OFFERED_KINDS)]
 
     def _in_order(self, key: Key, answer: Iterable[str]) -> list[str]:
         known = self._sorted.get(key)
@@ -300,19 +315,20 @@ class World:
         group = family(item.language)
         self._entries[path] = item
         self._groups.add(group)
-        for name, index, kind in item.offered:
-            self._named[group, name, kind].append((path, index))
+        for name, index, kind, owner in item.offered:
+            self._named[group, name, kind].append((path, index, owner))
         if item.package:
             self._packages[group, item.package].add(path)
         self._basenames[path.rsplit("/", 1)[-1]].add(path)
         self._directories[path.rpartition("/")[0]].add(path)
         self._sorted.clear()
         self._places.clear()
+        self._owned.clear()
 
     def _forget(self, path: str) -> None:
         item = self._entries.pop(path)
         group = family(item.language)
-        for name, kind in {(name, kind) for name, _, kind in item.offered}:
+        for name, kind in {(name, kind) for name, _, kind, _ in item.offered}:
             kept = [place for place in self._named[group, name, kind] if place[0] != path]
             self._named[group, name, kind] = kept
         if item.package:
@@ -323,6 +339,7 @@ class World:
         self._let_go(path)
         self._sorted.clear()
         self._places.clear()
+        self._owned.clear()
 
 
 def changed_keys(old: FileFacts | None, new: FileFacts | None) -> set[Key]:
@@ -351,7 +368,7 @@ def _changed_offers(old: FileFacts | None, new: FileFacts | None) -> set[Key]:
         side: set[tuple[str, str, str]] = set()
         if facts is not None:
             group = family(facts.language)
-            for name, index, _ in _offered(facts):
+            for name, index, _, _ in _offered(facts):
                 definition = facts.definitions[index]
                 side.add((group, name, f"{int(definition.kind)}:{definition.qualified_name}:{int(definition.flags)}"))
         sides.append(side)
@@ -359,11 +376,11 @@ def _changed_offers(old: FileFacts | None, new: FileFacts | None) -> set[Key]:
     return {("named", group, name) for group, name, _ in changed} | {("anywhere", name) for _, name, _ in changed}
 
 
-def _offered(facts: FileFacts | _Offers) -> list[tuple[str, int, int]]:
+def _offered(facts: FileFacts | _Offers) -> list[Offer]:
     definitions: Sequence[Definition | _Offer] = facts.definitions
     shared = facts.language in _SHARED_SCOPE
     return [
-        (definition.name, index, int(definition.kind))
+        (definition.name, index, int(definition.kind), _owner(definition.qualified_name))
         for index, definition in enumerate(definitions)
         if (
             definition.kind in _NAMED_KINDS
@@ -371,3 +388,8 @@ def _offered(facts: FileFacts | _Offers) -> list[tuple[str, int, int]]:
         )
         and not definition.flags & _ANONYMOUS
     ]
+
+
+def _owner(qualified_name: str) -> str:
+    around = qualified_name.rpartition(".")[0]
+    return around.rpartition(".")[2] if around else ""

@@ -722,20 +722,27 @@ class Python(Extractor):
             self._literals[key] = known
         return known
 
+    def _string(self, node: Node) -> int:
+        return self._literal(node, "str", self._string_value(node))
+
+    def _integer(self, node: Node) -> int:
+        return self._literal(node, "int", self.text(node)[:MAX_LITERAL])
+
     def _constant(self, node: Node) -> int:
-        kind = node.type
-        if kind == "string":
-            return self._literal(node, "str", self._string_value(node))
-        if kind == "integer":
-            return self._literal(node, "int", self.text(node)[:MAX_LITERAL])
-        return self._literal(node, _LITERALS[kind], "")
+        return self._literal(node, _LITERALS[node.type], "")
 
     def _string_value(self, node: Node) -> str:
-        if node.end_byte - node.start_byte > MAX_LITERAL:
+        start, end = node.start_byte, node.end_byte
+        if end - start > MAX_LITERAL:
             return ""
-        text = self.text(node)
+        text = self.source[start:end].decode("utf-8", "replace")
+        if "\\" in text:
+            return ""
+        quote = text[:1]
+        if (quote == '"' or quote == "'") and text[1:2] != quote:  # the pattern's usual case, without its cost
+            return text[1:-1] if text[-1] == quote and len(text) > 1 else ""
         found = _STRING.match(text)
-        return found[2] if found is not None and "\\" not in text and text[0] not in "fF" else ""
+        return found[2] if found is not None and text[0] not in "fF" else ""
 
     def _identifier(self, node: Node) -> int:
         start = node.start_byte
@@ -790,12 +797,17 @@ class Python(Extractor):
     def _items(self, nodes: list[Node]) -> tuple[int, ...]:
         """The arguments of a call, or the elements of a literal."""
         found = []
+        exprs, references = self.exprs, self.references
         for node in nodes:
-            kind = node.type
-            if kind in _MARKED:
-                found.append(self._item(node, kind))
-            elif kind != "comment":
-                found.append(self._value(node))
+            kind = node.kind_id
+            if kind in _MARKED_IDS:
+                found.append(self._item(node, node.type))
+            elif kind not in _COMMENT_IDS:
+                index = self.expr(node)
+                found.append(index)
+                expr = exprs[index]  # from here on as `_value`
+                if (expr.op is ops.NAME or expr.op is ops.MEMBER) and expr.name[:1].isupper():
+                    references.append(index)
         return tuple(found)
 
     def _item(self, node: Node, kind: str) -> int:
@@ -946,15 +958,16 @@ _EXPRESSIONS = {
     "parenthesized_expression": Python._inner,
     "named_expression": Python._named,
     **dict.fromkeys(_LITERALS, Python._constant),
+    "string": Python._string,
+    "integer": Python._integer,
 }
 
 # by the grammar's number of the kind, which a node gives without making a string
 _kind_of = BY_NAME["python"].language().node_kind_for_id
-_MAKERS = {
-    number: _EXPRESSIONS[kind]
-    for number in range(BY_NAME["python"].language().node_kind_count)
-    if (kind := _kind_of(number)) in _EXPRESSIONS
-}
+_KINDS = [(number, _kind_of(number)) for number in range(BY_NAME["python"].language().node_kind_count)]
+_MAKERS = {number: _EXPRESSIONS[kind] for number, kind in _KINDS if kind in _EXPRESSIONS}
+_MARKED_IDS = frozenset(number for number, kind in _KINDS if kind in _MARKED)
+_COMMENT_IDS = frozenset(number for number, kind in _KINDS if kind == "comment")
 
 
 def _first(node: Node) -> Node | None:
