@@ -22,9 +22,6 @@ from ctxsearch.graph.resolve.world import Entry, Key
 from ctxsearch.indexer.spool import Spool
 from ctxsearch.indexer.worker import LENGTH_BYTES, frame
 
-# Only what is young is searched for cycles: some functions leave one behind at once. What is kept forms none, and
-# walking some millions of values again and again costs a twentieth of the time.
-_GC_THRESHOLDS = (200_000, 1_000_000, 1_000_000)
 _FLOWS_AT_ONCE = 200  # files
 
 
@@ -121,7 +118,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends this process
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    gc.set_threshold(*_GC_THRESHOLDS)
+    gc.disable()  # no value is part of a cycle (tests/indexer/test_no_cycles.py); searching for them is a twentieth
     answers = os.dup(1)
     os.dup2(2, 1)  # whatever a library prints must not get between the answers
 

@@ -9,6 +9,7 @@ A frame is four bytes of length (little-endian) and a msgpack message. An empty 
 
 from __future__ import annotations
 
+import gc
 import os
 import resource
 import signal
@@ -108,6 +109,7 @@ def main() -> None:
     """The process's life."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends the input
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    gc.disable()  # facts form no cycles (tests/indexer/test_no_cycles.py); searching for them is a twentieth
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (MAX_ADDRESS_SPACE, MAX_ADDRESS_SPACE))
     answers = os.dup(1)

@@ -179,11 +179,7 @@ class Assembler:
         return table.id_of(index)
 
     def _tests(self, scope: int, path: str, index: int) -> bool:
-        own = self.table.facts
-        target = self.evaluator.table(path).facts
-        inside = own.flags | (own.definitions[scope].flags if scope >= 0 else NodeFlag.NONE)
-        outside = target.flags | target.definitions[index].flags
-        return bool(inside & NodeFlag.TEST) and not outside & NodeFlag.TEST
+        return self.table.is_test(scope) and not self.evaluator.table(path).is_test(index)
 
     def _imports(self) -> None:
         for item in self.table.facts.imports:

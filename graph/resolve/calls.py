@@ -13,7 +13,7 @@ from ctxsearch.graph.facts import Expr, Param, ParamKind
 from ctxsearch.graph.model import CALLABLE_KINDS, Rule
 from ctxsearch.graph.resolve.evaluate import Evaluator
 from ctxsearch.graph.resolve.hierarchy import is_virtual_site, override_notes, overrides
-from ctxsearch.graph.resolve.tables import FileTable, positional_params
+from ctxsearch.graph.resolve.tables import FileTable
 from ctxsearch.graph.resolve.values import (
     Arg,
     Class,
@@ -81,7 +81,7 @@ def find_flow_calls(evaluator: Evaluator, path: str, pending: Iterable[int]) -> 
                 found.edges += [(expr.scope, target, Rule.FLOW, expr.line) for target in targets]
                 continue
             values = _callee(evaluator, path, expr)
-            targets, rule = list(dict.fromkeys(_targets(evaluator, values))), Rule.FLOW
+            targets, rule = _distinct_targets(evaluator, values), Rule.FLOW
             if not values and evaluator.guesses_after_flow:
                 targets, rule = evaluator.guess(path, index, expr), Rule.UNIQUE_NAME
             for target in targets:
@@ -98,7 +98,7 @@ def find_site(evaluator: Evaluator, table: FileTable, index: int, expr: Expr, fo
     path = table.path
     values = _callee(evaluator, path, expr)
     symbolic = any(type(value) in _SYMBOLS for value in values) if values else False
-    targets = list(dict.fromkeys(_targets(evaluator, values))) if values else []
+    targets = _distinct_targets(evaluator, values) if values else []
     targets = evaluator.select(path, index, targets)
     rule = evaluator.rule(path, expr, values) if targets else Rule.CANDIDATES
     if not targets and not symbolic and not values:
@@ -136,6 +136,12 @@ def _callee(evaluator: Evaluator, path: str, expr: Expr) -> Values:
     if expr.op is ops.NEW:
         return evaluator.ask_new(path, expr)
     return evaluator.ask(path, expr.base)
+
+
+def _distinct_targets(evaluator: Evaluator, values: Values) -> list[tuple[str, int]]:
+    if len(values) == 1 and isinstance(only := values[0], (Func, Ext)):  # nearly always
+        return [(only.path, only.index)] if isinstance(only, Func) else []
+    return list(dict.fromkeys(_targets(evaluator, values)))
 
 
 def _targets(evaluator: Evaluator, values: Values) -> Iterator[tuple[str, int]]:
@@ -226,7 +232,7 @@ def _arguments(
     """(parameter position, argument expression) pairs of a call."""
     exprs = table.facts.exprs
     params = evaluator.definition(*target).params
-    places = positional_params(evaluator.definition(*target))
+    places = evaluator.table(target[0]).positional(target[1])
     rank = 0
     for arg in exprs[index].args:
         item = exprs[arg]

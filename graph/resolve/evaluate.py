@@ -860,9 +860,13 @@ class Evaluator:
             self.world.record("name", path, name)
 
     def definition(self, path: str, index: int) -> Definition:
+        table = self.table(path)
         if self._abroad or path != self.home:
-            self.touch(path, index)
-        return self.table(path).facts.definitions[index]
+            if table.top_keys is None:
+                self.touch(path, index)
+            else:
+                self.world.reads.add(table.top_keys[index])
+        return table.facts.definitions[index]
 
     # -- hooks for languages
 

@@ -25,6 +25,8 @@ class FileTable:
         "_member_names",
         "_param_uses",
         "_places",
+        "_positional",
+        "_tests",
         "_uses",
         "attributes",
         "binds",
@@ -87,6 +89,8 @@ class FileTable:
         self._ids: dict[int, NodeId] = {}
         self._places: dict[tuple[int, str], list[Place]] = {}
         self._member_names: dict[int, frozenset[str]] = {}
+        self._positional: dict[int, list[int]] = {}
+        self._tests: dict[int, bool] = {}
         self._given_names: frozenset[str] | None = None
 
     def _sort_assigns(self) -> None:
@@ -206,6 +210,21 @@ class FileTable:
         if len(wanted) == 1:
             return self._by_op[wanted[0]]
         return sorted(index for op in wanted for index in self._by_op[op])
+
+    def is_test(self, index: int) -> bool:
+        """Whether code in a scope is a test's."""
+        known = self._tests.get(index)
+        if known is None:
+            own = self.facts.definitions[index].flags if index >= 0 else NodeFlag.NONE
+            known = self._tests[index] = bool((self.facts.flags | own) & NodeFlag.TEST)
+        return known
+
+    def positional(self, index: int) -> list[int]:
+        """`positional_params` of a definition, found once; callers leave the list as it is."""
+        known = self._positional.get(index)
+        if known is None:
+            known = self._positional[index] = positional_params(self.facts.definitions[index])
+        return known
 
     def used_params(self, index: int) -> frozenset[int]:
         """Positions of the parameters that a function (or a closure in it) calls, looks into, stores or passes on."""

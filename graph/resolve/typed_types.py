@@ -229,19 +229,19 @@ class TypeRules(Evaluator):
                 break
             current = above
         after: list[Value] = []
-
-        def visit(value: Value) -> None:
-            if _identity(value) in seen or len(seen) > MAX_ANCESTORS:
-                return
-            seen.add(_identity(value))
-            if isinstance(value, Inst):
-                for parent in reversed(self.parents_of(value)):
-                    visit(parent)
-            after.append(value)
-
         for root in reversed(roots):
-            visit(root)
+            self._visit(root, seen, after)
         return (*chain, *reversed(after))
+
+    def _visit(self, value: Value, seen: set[object], after: list[Value]) -> None:
+        """Add a type to `after` when its parents are there."""
+        if _identity(value) in seen or len(seen) > MAX_ANCESTORS:
+            return
+        seen.add(_identity(value))
+        if isinstance(value, Inst):
+            for parent in reversed(self.parents_of(value)):
+                self._visit(parent, seen, after)
+        after.append(value)
 
     def is_class(self, parent: Value, child: Inst) -> bool:
         """Whether a supertype is the superclass rather than an interface."""
