@@ -13,13 +13,14 @@ import argparse
 import json
 import sys
 from collections.abc import Callable
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ctxsearch.graph.facts import Definition, FileFacts, Op
 from ctxsearch.graph.model import CALLABLE_KINDS, CONFIDENCE, NodeFlag, NodeKind
 from ctxsearch.graph.resolve.resolver import Resolver
 from ctxsearch.graph.resolve.values import Class, Func
+from ctxsearch.indexer.languages.manifests import MANIFESTS
 from ctxsearch.indexer.parse import parse
 
 Namer = Callable[[FileFacts, int], str]  # facts, definition index (-1: the module) -> the set's name for it
@@ -118,7 +119,15 @@ def sources(case: dict[str, Any], source: Path | None) -> list[tuple[str, bytes]
     found = [(path, file) for path in sorted(files) for file in [located(places, path)] if file is not None]
     if len(found) < len(files):
         print(f"{case['case_id']}: {len(files) - len(found)} of {len(files)} files are not there", file=sys.stderr)
-    return [(path, file.read_bytes()) for path, file in found]
+    return [(path, file.read_bytes()) for path, file in [*found, *manifests(places, files)]]
+
+
+def manifests(places: list[Path], files: list[str]) -> list[tuple[str, Path]]:
+    """package.json, tsconfig.json, go.mod ... above the files: a set names sources only, an index has these too."""
+    folders = sorted({str(folder) for path in files for folder in PurePosixPath(path).parents})
+    paths = [str(PurePosixPath(folder, name)) for folder in folders for name in sorted(MANIFESTS)]
+    found = ((path, located(places, path)) for path in paths if path not in files)
+    return [(path, file) for path, file in found if file is not None]
 
 
 def roots(case: dict[str, Any], source: Path) -> list[Path]:
