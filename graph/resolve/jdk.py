@@ -50,6 +50,10 @@ Constructor: newInstance 0
 ServiceLoader: iterator Iterator<0>
 Enum: valueOf 0; values [0]; getDeclaringClass Class<0>
 []: clone self
+String: substring trim strip toLowerCase toUpperCase replace replaceAll replaceFirst concat repeat intern String
+String: length indexOf lastIndexOf codePointAt int; charAt char; isEmpty contains startsWith endsWith matches boolean
+String: split [String]; toCharArray [char]; getBytes [byte]
+*: toString String; hashCode int; equals boolean
 """
 
 _LAMBDAS = """
@@ -108,6 +112,10 @@ Collections.unmodifiableList Collections.unmodifiableSet Collections.unmodifiabl
 Collections.unmodifiableMap Collections.synchronizedList Collections.synchronizedMap A
 Arrays.copyOf Arrays.copyOfRange A
 CompletableFuture.supplyAsync CompletableFuture<F>
+String.valueOf String.format String.join Integer.toString Long.toString Objects.toString Arrays.toString String
+Integer.parseInt int
+Long.parseLong long
+Double.parseDouble double
 """
 
 _COMMON = (

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from ctxsearch.graph.facts import Type
 
+ANY_TYPE = "*"  # in `results`: what every object of the platform has
 _TOKEN = re.compile(r"[\w.]+|[<>,\[\]]")
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from ctxsearch.graph import ops
 from ctxsearch.graph.facts import Definition, Expr, FileFacts, ParamKind, Type
 from ctxsearch.graph.model import CALLABLE_KINDS, NodeFlag, NodeKind
-from ctxsearch.graph.resolve.library import Library
+from ctxsearch.graph.resolve.library import ANY_TYPE, Library
 from ctxsearch.graph.resolve.overloads import arithmetic, is_text, simple
 from ctxsearch.graph.resolve.typed_overloads import MAX_TIED, OverloadRules, Signature
 from ctxsearch.graph.resolve.typed_types import MAX_NESTED_TYPES, Env, has_var, mentions
@@ -386,6 +386,8 @@ class FunctionRules(OverloadRules):
         spec = self.library.results.get(simple(owner), {}).get(method)
         if spec is None:
             spec = self.library.static.get(f"{simple(owner)}.{method}" if owner else method)
+        if spec is None and owner:
+            spec = self.library.results.get(ANY_TYPE, {}).get(method)
         if spec is None:
             return (Ext(f"{callee.name}()" if callee.name else ""),)
         return self.from_spec(spec, Ext(owner, callee.args), path, call) or EXTERNAL
