@@ -14,6 +14,7 @@ import msgspec
 
 from ctxsearch.graph.model import NodeFlag, NodeKind
 
+LONE_NAME = ";"  # text of a C call that is a name alone, `NAME;`: it calls only a macro
 MODULE_SCOPE = -1  # the scope index of code outside every definition
 
 

@@ -7,7 +7,7 @@ defines is external (a library's or the compiler's).
 from __future__ import annotations
 
 from ctxsearch.graph import ops
-from ctxsearch.graph.facts import MODULE_SCOPE, Definition, Expr, Import, ParamKind, Type
+from ctxsearch.graph.facts import LONE_NAME, MODULE_SCOPE, Definition, Expr, Import, ParamKind, Type
 from ctxsearch.graph.model import CALLABLE_KINDS, NodeFlag, NodeKind
 from ctxsearch.graph.resolve.c_library import C_LIBRARY
 from ctxsearch.graph.resolve.evaluate import Evaluator
@@ -199,7 +199,7 @@ class CEvaluator(Evaluator):
 
     def _one_macro(self, places: list[Place]) -> list[Place]:
         """A macro with several definitions depends on the configuration: none of them can be named."""
-        macros = [place for place in places if self._definition(place).kind is NodeKind.MACRO]
+        macros = [place for place in places if _is_macro(self._definition(place))]
         return [place for place in places if place not in macros] if len(macros) > 1 else places
 
     def _undeclared_is_meant(self, path: str, linked: list[Place]) -> bool:
@@ -269,6 +269,8 @@ class CEvaluator(Evaluator):
     def select(self, path: str, index: int, targets: list[Place]) -> list[Place]:
         """Overloads by the number of arguments; a constructor that only a declaration implies is no call."""
         expr = self.table(path).facts.exprs[index]
+        if expr.op is ops.CALL and expr.text == LONE_NAME:
+            return [place for place in targets if self._definition(place).kind is NodeKind.MACRO]
         kinds = {self._definition(place).kind for place in targets}
         if expr.op is ops.NEW and expr.text and not kinds & {NodeKind.CONSTRUCTOR}:
             return []
@@ -444,6 +446,11 @@ def _takes(definition: Definition, count: int) -> bool:
     if any(param.kind is ParamKind.VARIADIC for param in definition.params):
         return count >= len(definition.params) - 1
     return count <= len(definition.params)
+
+
+def _is_macro(definition: Definition) -> bool:
+    """A macro, also one that is only another name."""
+    return definition.kind is NodeKind.MACRO or definition.signature.startswith("#")
 
 
 def _is_lost_member(definition: Definition) -> bool:

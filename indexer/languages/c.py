@@ -11,10 +11,11 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from ctxsearch.graph.facts import Import, Op, Param, ParamKind, Type
+from ctxsearch.graph.facts import LONE_NAME, Import, Op, Param, ParamKind, Type
 from ctxsearch.graph.model import NodeFlag, NodeKind
 from ctxsearch.indexer.languages.blocks import BlockExtractor
 from ctxsearch.indexer.languages.builder import Draft
+from ctxsearch.indexer.languages.preprocessor import first_branches, whole_macros
 
 _COMMENTS = frozenset({"comment"})
 _LITERALS = {
@@ -29,6 +30,8 @@ _LITERALS = {
 _CASTS = frozenset({"static_cast", "dynamic_cast", "reinterpret_cast", "const_cast"})
 _NAMES = frozenset({"identifier", "field_identifier", "type_identifier", "namespace_identifier", "operator_name"})
 _MACRO_CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+_COMMENTED = re.compile(r"/\*.*?\*/", re.DOTALL)
 _NOT_CALLS = frozenset(
     {"if", "while", "for", "switch", "return", "sizeof", "defined", "do", "else", "alignof", "typeof"}
 )
@@ -52,7 +55,9 @@ class CExtractor(BlockExtractor):
 
         What they stand for is not known (a template's head, a namespace's begin, an attribute, an access label), but
         read as a name they take the next declaration apart: its class is lost, its members become free functions.
+        Also without what only the preprocessor can read (see `preprocessor`).
         """
+        source = first_branches(whole_macros(source))
         found = [match for match in _LONE_MACRO.finditer(source) if _begins_statement(source, match)]
         if not found:
             return source
@@ -230,7 +235,8 @@ class CExtractor(BlockExtractor):
         value = node.child_by_field_name("value")
         if name is None or (node.type == "preproc_def" and value is None):
             return None
-        kind = NodeKind.MACRO if node.type == "preproc_function_def" else NodeKind.VARIABLE
+        runs = node.type == "preproc_function_def" or (value is not None and ";" in self.text(value))
+        kind = NodeKind.MACRO if runs else NodeKind.VARIABLE  # statements are run where the name stands
         draft = self.draft(kind, self.text(name), node)
         draft.signature = self.signature(node, None)
         draft.doc = self._doc(node)
@@ -255,8 +261,10 @@ class CExtractor(BlockExtractor):
                 if child.type == "base_class_clause":
                     draft.bases += [self._type(base) for base in child.named_children if base.type in _TYPE_NODES]
             draft.type_params = list(self._template_params(node.parent))
-        elif draft.kind is NodeKind.MACRO and kind == "preproc_function_def":
+        elif draft.kind is NodeKind.MACRO and kind in ("preproc_function_def", "preproc_def"):
             self._macro_calls(draft, node)
+        elif kind == "preproc_def":
+            self._macro_value(draft, node)
 
     def _complete_function(self, draft: Draft, node: Node) -> None:
         outer, self.scope = self.scope, draft.index
@@ -304,13 +312,20 @@ class CExtractor(BlockExtractor):
             if name is not None and item.type.startswith(("type_parameter", "optional_type", "variadic_type")):
                 yield Param(self.text(name))
 
+    def _macro_value(self, draft: Draft, node: Node) -> None:
+        """`#define open_file open_file64`: another name for what the value names."""
+        value = node.child_by_field_name("value")
+        name = self.text(value).strip() if value is not None else ""
+        if _IDENTIFIER.fullmatch(name) and name != draft.name:
+            draft.value = self.add(node, Op.NAME, name)
+
     def _macro_calls(self, draft: Draft, node: Node) -> None:
         """The functions a macro's body calls by name: it is text to the parser, so by pattern."""
         value = node.child_by_field_name("value")
         if value is None:
             return
         outer, self.scope = self.scope, draft.index
-        body = self.text(value)[:MAX_MACRO]
+        body = _COMMENTED.sub(" ", self.text(value)[:MAX_MACRO])
         own = {draft.name, *re.findall(r"\w+", draft.signature.partition("(")[2].partition(")")[0])}
         for name in dict.fromkeys(_MACRO_CALL.findall(body)):
             if name not in own and name not in _NOT_CALLS:
@@ -355,6 +370,10 @@ class CExtractor(BlockExtractor):
 
     def on_call(self, node: Node) -> None:
         self.expr(node)
+
+    def on_statement(self, node: Node) -> None:
+        """`NAME;` does something only if NAME is a macro."""
+        self.add(node, Op.CALL, base=self.name(node), text=LONE_NAME)
 
     def on_initializer(self, node: Node) -> None:
         """Functions named in a table of initial values are used there."""

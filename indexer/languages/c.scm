@@ -15,6 +15,7 @@
 (enumerator) @enumerator
 (preproc_include) @include
 (call_expression) @call
+(expression_statement (identifier) @statement)
 (declaration) @declaration
 (assignment_expression) @assignment
 (return_statement) @return

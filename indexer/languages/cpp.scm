@@ -24,6 +24,7 @@
 (preproc_include) @include
 (using_declaration) @using
 (call_expression) @call
+(expression_statement (identifier) @statement)
 (new_expression) @call
 (declaration) @declaration
 (condition_clause value: (declaration) @declaration)

@@ -136,3 +136,21 @@ def test_an_alias_is_read_in_its_own_namespace() -> None:
         "b.cpp": '#include "a.hpp"\nnamespace lib {\nvoid f(OutPtr out) { out->put(); }\n}\n',
     }
     assert calls(files, "b.cpp") == {("lib.f", "a.hpp:lib.Out.put")}
+
+
+def test_a_comment_does_not_end_a_macro_of_several_lines() -> None:
+    macro = "#define ENTER(n) \\\n  (n)++; /* from one (never zero) */ \\\n  step(n)\n"
+    files = {"a.c": f"void step(int n) {{}}\n{macro}void f(int n) {{ ENTER(n); }}\n"}
+    assert calls(files, "a.c") == {("ENTER", "a.c:step"), ("f", "a.c:ENTER")}
+
+
+def test_a_name_with_several_meanings_is_none_of_them() -> None:
+    names = "#ifdef A\n#define run run_a\n#else\n#define run run_b\n#endif\n"
+    functions = "void run_a(void) {}\nvoid run_b(void) {}\n"
+    assert calls({"a.c": f"{functions}{names}void f(void) {{ run(); }}\n"}, "a.c") == set()
+
+
+def test_branches_that_are_whole_are_all_read() -> None:
+    body = "#if A\n  if (1) { g(); }\n#else\n  h();\n#endif\n"
+    files = {"a.c": f"void g(void) {{}}\nvoid h(void) {{}}\nvoid f(void) {{\n{body}}}\n"}
+    assert calls(files, "a.c") == {("f", "a.c:g"), ("f", "a.c:h")}
