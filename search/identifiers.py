@@ -19,6 +19,7 @@ _PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_A-Z
 # Longer words are hashes, encoded data or generated names: nobody types them, and they bloat the dictionary.
 MAX_WORD = 64
 _CACHE_LIMIT = 400_000
+_QUERIES_KEPT = 64  # those being answered: every signal and step asks for their words
 
 _parts_cache: dict[str, tuple[str, ...]] = {}
 
@@ -143,10 +144,11 @@ _QUESTION = frozenset(
 )
 
 
-def content_words(text: str) -> list[str]:
+@functools.lru_cache(maxsize=_QUERIES_KEPT)
+def content_words(text: str) -> tuple[str, ...]:
     """The words of a query that say what is looked for, as stems; all of them when nothing else is there."""
     found = words(text)
-    return [stem(word) for word in _telling(found) or found]
+    return tuple(map(stem, _telling(found) or found))
 
 
 def _telling(found: list[str]) -> list[str]:

@@ -5,6 +5,7 @@ A step that gains nothing on bench/relevance.py does not belong here.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ _ASKS_FOR_DEMOTED: Final = frozenset(
 )
 
 
+@functools.lru_cache(maxsize=64)  # two signals ask the same of every query
 def asks_for_demoted(text: str, paths: tuple[str, ...]) -> bool:
     """Whether tests, generated or vendored code are what is looked for, by the query's words or its scope."""
     return any(word in _ASKS_FOR_DEMOTED for part in (text, *paths) for word in words(part))
