@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
@@ -46,6 +46,7 @@ class Listed(NamedTuple):
     scores: list[float]
     nodes: list[CodeNode | None]
     paths: list[str]  # "" without a file
+    files: Mapping[str, FileTraits]  # of every path but ""
     node: Callable[[NodeId], CodeNode | None]  # any other node, such as a file's own
 
     def in_order(self) -> Listed:
@@ -57,12 +58,9 @@ class Listed(NamedTuple):
             [self.scores[place] for place in places],
             [self.nodes[place] for place in places],
             [self.paths[place] for place in places],
+            self.files,
             self.node,
         )
-
-    def files(self) -> Iterator[str]:
-        """The path of every file once."""
-        return filter(None, dict.fromkeys(self.paths))
 
     def plus(self, gains: Mapping[str, float]) -> list[float]:
         """Every score plus the gain of its file, where it has one."""
@@ -75,7 +73,8 @@ def reordered(
     """The hits after all steps, best first."""
     nodes = [node(hit.id) for hit in hits]
     paths = [one.path if one is not None else "" for one in nodes]
-    listed = Listed([hit.id for hit in hits], [hit.score for hit in hits], nodes, paths, node)
+    files = {path: _traits[path] for path in filter(None, dict.fromkeys(paths))}
+    listed = Listed([hit.id for hit in hits], [hit.score for hit in hits], nodes, paths, files, node)
     for step in steps:
         if step.by_rank:
             listed = listed.in_order()
@@ -83,7 +82,7 @@ def reordered(
     return [Hit(node_id, score) for node_id, score in zip(*listed.in_order()[:2], strict=True)]
 
 
-class _FileTraits(msgspec.Struct, frozen=True, gc=False):
+class FileTraits(msgspec.Struct, frozen=True, gc=False):
     """What a file's path says, whatever is asked."""
 
     id: NodeId  # of the file's own node
@@ -95,15 +94,15 @@ class _FileTraits(msgspec.Struct, frozen=True, gc=False):
     side: frozenset[str]  # the stems that say that it is side code
 
 
-class _TraitsByPath(dict[str, _FileTraits]):
+class _TraitsByPath(dict[str, FileTraits]):
     """Of the files of earlier lists: every step of every request asks."""
 
-    def __missing__(self, path: str) -> _FileTraits:
+    def __missing__(self, path: str) -> FileTraits:
         directory, _, name = path.rpartition("/")
         side = _SIDE_WORDS.intersection(words(directory)) | _SIDE_FILES.intersection(words(name))
         if len(self) >= _TRAITS_KEPT:
             self.clear()
-        traits = self[path] = _FileTraits(
+        traits = self[path] = FileTraits(
             module_node_id(path),
             directory,
             own=frozenset(map(stem, words(file_stem(path)))),
@@ -236,8 +235,7 @@ class PathMatch:
         if not asked:
             return listed.scores
         gains = {}
-        for path in listed.files():
-            file = _traits[path]
+        for path, file in listed.files.items():
             if not (asked.isdisjoint(file.own) and asked.isdisjoint(file.parent)):
                 own, parent = _share(file.own, asked), _share(file.parent, asked)
                 gains[path] = self.stem_weight * own + self.parent_weight * parent
@@ -261,8 +259,7 @@ class FilePrior:
         """Scores plus what is known of the file."""
         asked = frozenset(map(stem, words(query.text)))
         gains = {}
-        for path in listed.files():
-            file = _traits[path]
+        for path, file in listed.files.items():
             own = listed.node(file.id)
             lines = min(own.end_line, _MANY_LINES) if own is not None else 0
             gain = self.size_weight * math.log2(1 + lines) - self.depth_penalty * file.depth
@@ -291,11 +288,11 @@ class DirectoryCoherence:
                 best[path] = score
         directories: dict[str, list[str]] = {}
         for path in sorted(sorted(best), key=best.__getitem__, reverse=True):
-            directories.setdefault(_traits[path].directory, []).append(path)
+            directories.setdefault(listed.files[path].directory, []).append(path)
         lowest = min(best.values(), default=0.0)
         gains = {}
-        for path in listed.files():
-            beside = directories.get(_traits[path].directory, ())
+        for path, file in listed.files.items():
+            beside = directories.get(file.directory, ())
             if len(beside) > 1 or path not in beside:
                 others = [best[one] - lowest for one in beside[: self.others + 1] if one != path][: self.others]
                 gains[path] = self.weight * sum([score * self.fading**place for place, score in enumerate(others)])
