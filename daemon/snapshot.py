@@ -6,7 +6,6 @@ read-only, and nothing here writes to a store or runs git.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import threading
 from collections import OrderedDict
@@ -150,10 +149,8 @@ class Texts:
         """Whether the file still is what was indexed: by its stat, and by its bytes when that differs."""
         if record is None:
             return OnDisk.UNCHECKED
-        with contextlib.suppress(OSError):  # the quick look; whatever is different gets the careful one
-            found = os.lstat(self._prefix + path)
-            if (found.st_size, found.st_mtime_ns, found.st_ino) == (record.size, record.mtime_ns, record.inode):
-                return OnDisk.UNCHANGED
+        if self._has_stat_of(path, record):  # the quick look; whatever is different gets the careful one
+            return OnDisk.UNCHANGED
         try:
             descriptor = open_beneath(self._root, path)
         except (OSError, UnsafePathError, NotRegularError):
@@ -166,6 +163,13 @@ class Texts:
             return OnDisk.UNCHANGED if same else OnDisk.CHANGED
         finally:
             os.close(descriptor)
+
+    def _has_stat_of(self, path: str, record: FileRecord) -> bool:
+        try:
+            found = os.lstat(self._prefix + path)
+        except OSError:
+            return False
+        return (found.st_size, found.st_mtime_ns, found.st_ino) == (record.size, record.mtime_ns, record.inode)
 
 
 class _Text(NamedTuple):

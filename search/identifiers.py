@@ -164,6 +164,8 @@ def without_name(text: str, name: str) -> str:
     As it is when fewer than two telling words would be left: then the name is what is looked for.
     """
     form = whole_form(name)
+    if form not in "".join(words(text)):
+        return text
     left = _POSSESSED.sub(lambda one: "" if whole_form(re.split("['’]", one[0])[0]) == form else one[0], text)
     return left if left != text and len(set(_telling(words(left)))) > 1 else text
 
