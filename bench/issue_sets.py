@@ -3,7 +3,8 @@
     bench/issue_sets.py SET.json --mirrors DIR --work DIR --out DIR [--variant NAME ...] [--repo OWNER/NAME ...]
 
 Each repository of the set is cloned from its mirror (DIR/owner+name/repo) under --work, each base commit is checked out
-there, oldest first, and the one index follows it as it would follow a user's branch switches. Every variant is asked at
+there, oldest first, and the one index follows it as it would follow a user's branch switches. Without a variant that
+needs edges or history, neither is made (words.py), so that whole sets can be run. Every variant is asked at
 every commit and written to OUT/<variant>.jsonl for ../shared/bench/retrieval/eval_swe.py --only-run. A repository
 without a mirror is named and left out.
 
@@ -18,12 +19,13 @@ import json
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 from typing import IO, Any
 
 from corpora import open_corpus
+from words import open_words
 
 from ctxsearch.search.embed import bundled_embedder
 from ctxsearch.search.ports import Corpus, Embedder
@@ -129,30 +131,50 @@ def run_repository(
         return
     root = options.work / "src" / name
     clone(mirror, root)
-    for commit, queries in by_commit(repository["queries"]):
-        try:
-            git(root, "checkout", "--quiet", "--force", commit)
-        except subprocess.CalledProcessError as error:  # a mirror without some objects
-            print(f"{repository['repo']:28} {commit[:10]} left out: {error.stderr.strip()[:80]}", flush=True)
-            continue
-        started = time.perf_counter()
-        with open_corpus(
-            repository["repo"].rpartition("/")[2], root, options.work / "state" / name, embedder
-        ) as corpus:
-            indexed = time.perf_counter()
-            answered: dict[str, dict[str, Sequence[SearchResult]]] = {}
-            for variant, query, results in answers(corpus, embedder, queries, options.variant):
-                answered.setdefault(query["id"], {})[variant] = results
-                places = [(one.node.path, one.node.start_line, one.node.end_line) for one in results]
-                outs[variant].write(json.dumps({"id": query["id"], "results": places}) + "\n")
-            for query in queries:
-                gains.add(query, answered[query["id"]])
-        searched = time.perf_counter()
-        print(
-            f"{repository['repo']:28} {commit[:10]} index {indexed - started:6.1f} s  "
-            f"{len(queries)} queries x {len(options.variant)} in {searched - indexed:5.1f} s",
-            flush=True,
-        )
+    with ExitStack() as stack:
+        follow = follower(repository["repo"].rpartition("/")[2], root, options, embedder, stack)
+        for commit, queries in by_commit(repository["queries"]):
+            try:
+                git(root, "checkout", "--quiet", "--force", commit)
+            except subprocess.CalledProcessError as error:  # a mirror without some objects
+                print(f"{repository['repo']:28} {commit[:10]} left out: {error.stderr.strip()[:80]}", flush=True)
+                continue
+            started = time.perf_counter()
+            with follow() as corpus:
+                indexed = time.perf_counter()
+                ask(corpus, embedder, queries, options.variant, outs, gains)
+            print(
+                f"{repository['repo']:28} {commit[:10]} index {indexed - started:6.1f} s  "
+                f"{len(queries)} queries x {len(options.variant)} in {time.perf_counter() - indexed:5.1f} s",
+                flush=True,
+            )
+
+
+def follower(
+    name: str, root: Path, options: argparse.Namespace, embedder: Embedder, stack: ExitStack
+) -> Callable[[], AbstractContextManager[Corpus]]:
+    """Indexes what is checked out under `root`, as far as the variants need it; `stack` closes what it opened."""
+    if all(variant in MODES for variant in options.variant):
+        words = stack.enter_context(open_words(name, root, options.work / "words" / root.name, embedder))
+        return lambda: nullcontext(words.corpus())
+    return lambda: open_corpus(name, root, options.work / "state" / root.name, embedder)
+
+
+def ask(
+    corpus: Corpus,
+    embedder: Embedder,
+    queries: Sequence[dict[str, Any]],
+    variants: Sequence[str],
+    outs: dict[str, IO[str]],
+    gains: Gains,
+) -> None:
+    answered: dict[str, dict[str, Sequence[SearchResult]]] = {}
+    for variant, query, results in answers(corpus, embedder, queries, variants):
+        answered.setdefault(query["id"], {})[variant] = results
+        places = [(one.node.path, one.node.start_line, one.node.end_line) for one in results]
+        outs[variant].write(json.dumps({"id": query["id"], "results": places}) + "\n")
+    for query in queries:
+        gains.add(query, answered[query["id"]])
 
 
 def main() -> None:
