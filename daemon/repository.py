@@ -30,7 +30,7 @@ _log = get_logger("ctxsearch.repository")
 DISTRUST_SECONDS = 600.0
 GIT_STEP_SECONDS = 0.02
 GIT_LAST_SECONDS = 0.15  # within which the watcher tells of what git wrote last
-FOLLOWER_IDLE_SECONDS = 120.0  # at most: nobody waits for it, and it holds vectors and history
+SHORT_IDLE_SECONDS = 120.0  # of a process that nobody waits for: the follower's, or an index's that is not in use
 ATTEMPTS = 2  # of a refresh whose worker died: the first may have been killed from outside
 
 
@@ -100,6 +100,7 @@ class Repository:
         jobs: tuple[Job, Job],
         turn: threading.Semaphore,
         worker_idle_seconds: float,
+        in_use: bool,
         on_change: Callable[[Repository], None],
         on_publish: Callable[[Repository, Snapshot], None],
     ) -> None:
@@ -108,6 +109,7 @@ class Repository:
         self._index_job, self._follow_job = jobs
         self._turn = turn  # first and full indexing take turns: they are what costs memory
         self._worker_idle_seconds = worker_idle_seconds
+        self._short_idle_seconds = min(worker_idle_seconds, SHORT_IDLE_SECONDS)
         self._on_change = on_change
         self._on_publish = on_publish  # called before the snapshot can be seen, so that a waiter finds it everywhere
         self._changed = threading.Condition(threading.RLock())
@@ -122,7 +124,8 @@ class Repository:
         self._kill_reason = ""
         self._distrusted = -DISTRUST_SECONDS
         self._workers: dict[str, WorkerProcess] = {}
-        self._unready = False  # the indexing process has not yet read what the next edit needs
+        self._in_use = in_use  # edits are expected: somebody asked about it, or changed it, not long ago
+        self._unready = True  # the indexing process has not yet read what the next edit needs
         self._asked = 0.0  # time.monotonic() of the last question; written without the condition
         self._expect_after = 0.0  # time.monotonic() before which no process is started ahead of need
         self._threads = [
@@ -180,6 +183,7 @@ class Repository:
         """Asks for a refresh; returns the number to wait for."""
         with self._changed:
             number = self._wishes.add(paths, full)
+            self._in_use |= paths is not None
             if self._state.phase in (Phase.IDLE, Phase.FAILED):
                 self._state = State(Phase.QUEUED, errors=self._state.errors)
             self._changed.notify_all()
@@ -223,13 +227,11 @@ class Repository:
     def expect_edits(self) -> None:
         """Whoever asks about a repository is at work in it: its next edit should find an indexing process ready."""
         self._asked = time.monotonic()
-        worker = self._workers.get("index")
-        if self._asked < self._expect_after or (worker is not None and worker.is_alive):
+        if self._in_use and self._has_process():
             return
         with self._changed:
-            if self._snapshot is not None:
-                self._unready = True
-                self._changed.notify_all()
+            self._in_use = True
+            self._changed.notify_all()
 
     def kill_workers(self, reason: str) -> None:
         """Ends its processes because of the reason; the refresh under way fails with it."""
@@ -298,6 +300,7 @@ class Repository:
             for report in self._worker("index", self._index_job).carry_out(Prepare()):
                 if isinstance(report, Committed):
                     self._advance()
+            self._unready = False
         except Exception as error:  # this thread must live
             self._dismiss("index")
             self._expect_after = time.monotonic() + DISTRUST_SECONDS
@@ -326,14 +329,24 @@ class Repository:
                 if taken is not None:
                     self._under_way = taken[0].paths or ()
                     return taken
-                if self._unready:
-                    self._unready = False
+                if self._should_prepare():
                     return Prepare()
-                idle_left = max(idle_since, self._asked) + self._worker_idle_seconds - time.monotonic()
+                patience = self._worker_idle_seconds if self._in_use else self._short_idle_seconds
+                idle_left = max(idle_since, self._asked) + patience - time.monotonic()
                 if idle_left <= 0 and "index" in self._workers:
                     self._dismiss("index")
+                    self._in_use = False
                 self._changed.wait(idle_left if "index" in self._workers else None)
         return None
+
+    def _should_prepare(self) -> bool:
+        if not self._in_use or self._snapshot is None or time.monotonic() < self._expect_after:
+            return False
+        return self._unready or not self._has_process()
+
+    def _has_process(self) -> bool:
+        worker = self._workers.get("index")
+        return worker is not None and worker.is_alive
 
     def _let_git_finish(self) -> None:
         """Git changes files one after the other: one look when it is done, not one for every burst of events."""
@@ -407,8 +420,7 @@ class Repository:
                     self._behind = False
                     self._follow_state = State(Phase.HISTORY)
                     return True
-                patience = min(self._worker_idle_seconds, FOLLOWER_IDLE_SECONDS)
-                idle_left = idle_since + patience - time.monotonic()
+                idle_left = idle_since + self._short_idle_seconds - time.monotonic()
                 if idle_left <= 0 and "follow" in self._workers:
                     self._dismiss("follow")
                 self._changed.wait(idle_left if "follow" in self._workers else None)
@@ -471,6 +483,7 @@ class Repository:
             if self._stopping:
                 raise IndexingFailedError("the daemon is stopping")
             worker = self._workers[role] = WorkerProcess(job)
+            self._unready |= role == "index"
         return worker
 
     def _dismiss(self, role: str) -> None:

@@ -157,6 +157,9 @@ class IndexWorker:
         catalog, indexer = self._opened(problems)
         if was_indexed(catalog):
             indexer.prepare()
+            self._text = self._caught_up(catalog, problems)
+        if problems:  # of what was found damaged and made again its readers must be told
+            self._tell(Committed("text", catalog.generation))
         return tuple(problems)
 
     def _refresh(self, order: Refresh, problems: list[str]) -> None:

@@ -63,6 +63,7 @@ MAX_WATCHERS = 8  # streams of progress; each holds a thread of the server
 CANDIDATES_SHOWN = 8
 HOUSEKEEPING_SECONDS = 1.0
 FOLLOWS_NICER = 5
+READY_AT_ONCE = 4  # repositories; with more, those that nobody asks about have no process that waits for edits
 LOWEST_PRIORITY = 19  # of nice
 
 
@@ -267,8 +268,8 @@ class Workspace:
         ready = [each for each in chosen if self._is_ready(each, query, patience)]
         if not ready:
             raise NoIndexError(_nothing_indexed(chosen))
-        for repository in ready:
-            repository.expect_edits()
+        if len(ready) == 1:
+            ready[0].expect_edits()
         with self._healing(ready):
             response = self._service.search(replace(query, min_generation=None))
         for report in response.signals:
@@ -477,8 +478,8 @@ class Workspace:
         snapshots = [snapshot for snapshot in found if snapshot is not None]
         if not snapshots:
             raise NoIndexError(_nothing_indexed(chosen))
-        for repository in chosen:
-            repository.expect_edits()
+        if len(chosen) == 1:
+            chosen[0].expect_edits()
         return snapshots
 
     # What happens by itself
@@ -492,6 +493,7 @@ class Workspace:
             (self._job("index", record, layout), self._job("follow", record, layout)),
             self._turn,
             self._settings.worker_idle_seconds,
+            len(self._registry.all()) <= READY_AT_ONCE,
             self._note_change,
             self._publish,
         )

@@ -18,6 +18,7 @@ from ctxsearch.daemon.session import Session
 from ctxsearch.daemon.settings import Settings
 from ctxsearch.daemon.worker import IndexWorker
 from ctxsearch.graph.catalog import Snapshot
+from ctxsearch.search import lexical
 from ctxsearch.v1 import graph_pb2, node_pb2, repository_pb2, search_pb2
 
 
@@ -73,13 +74,15 @@ def test_a_prepared_process_reads_nothing_of_other_files_for_an_edit(
         first.refresh(Refresh())
     looked = []
     reads = Snapshot.reads
-    monkeypatch.setattr(Snapshot, "reads", lambda snapshot: looked.append(1) or reads(snapshot))
+    monkeypatch.setattr(Snapshot, "reads", lambda snapshot: looked.append("catalog") or reads(snapshot))
+    monkeypatch.setattr(lexical, "check_segments", lambda folder: looked.append("text"))
     with contextlib.closing(IndexWorker(job, lambda _report: None)) as worker:
         assert worker.prepare() == ()
-        assert looked == [1]
+        assert {*looked} == {"catalog", "text"}
+        looked.clear()
         (project / "shop" / "retry.py").write_text("def tried_again():\n    return 1\n")
         worker.refresh(Refresh(("shop/retry.py",)))
-    assert looked == [1]
+    assert looked == []
 
 
 def callers_of(session: Session, name: str, symbol: str) -> set[str]:
