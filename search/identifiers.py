@@ -50,28 +50,67 @@ def _fold(text: str) -> str:
     return "".join(char for char in decomposed if not unicodedata.combining(char))
 
 
-_ENDINGS = (
-    *("ization", "izations", "ations", "ation", "ings", "ing", "ers", "ies", "ied", "ed", "er", "es", "s", "e", "y"),
-)
+# Of one verb: `validate`, `validating`, `validation`; `tokenize`, `tokenizer`.
+_VERBAL = ("ization", "ation", "ating", "ated", "ator", "ate", "izing", "ized", "izer", "ize")
+_FORMS = ("ing", "ied", "ed", "er", "or")
+_VOWELS = frozenset("aeiouy")
 _MIN_STEM = 3
+_MIN_VERBAL_STEM = 4  # `create` and `creation` keep their `at`
+_MIN_MENT_STEM = 6  # `statement` is no `state`
 
 
 def stem(word: str) -> str:
-    """A word without its English ending: `serialization`, `serializer` and `serialize` share one stem.
+    """A word without its English endings: `serialization`, `serializer` and `serializes` share one stem.
 
     Light on purpose: it never looks inside a word, and a short word stays as it is.
     """
     known = _stems.get(word)
     if known is None:
-        known = word
-        for ending in _ENDINGS:
-            if word.endswith(ending) and len(word) - len(ending) >= _MIN_STEM:
-                known = word[: -len(ending)]
-                break
+        known = _stemmed(word)
         if len(_stems) >= _CACHE_LIMIT:
             _stems.clear()
         _stems[word] = known
     return known
+
+
+def _stemmed(word: str) -> str:
+    if not word.isascii():
+        return word
+    shorter = _singular(word)
+    while (before := shorter) != (shorter := _shortened(before)):
+        pass
+    return shorter
+
+
+def _singular(word: str) -> str:
+    """`queries` -> query; the s of `class`, `status` and `axis` is their own."""
+    if len(word) <= _MIN_STEM or not word.endswith("s") or word.endswith(("ss", "us", "is")):
+        return word
+    return f"{word[:-3]}y" if word.endswith("ies") and len(word) > _MIN_STEM + 1 else word[:-1]
+
+
+def _shortened(word: str) -> str:
+    """A word without its last ending; itself when it has none."""
+    for ending in _VERBAL:
+        if word.endswith(ending) and len(word) - len(ending) >= _MIN_VERBAL_STEM:
+            return word.removesuffix(ending)
+    for ending in _FORMS:
+        if word.endswith(ending) and _is_stem(rest := word.removesuffix(ending)):
+            return rest[:-1] if _is_doubled(rest) else rest  # `stopping` -> stop
+    if word.endswith(("tion", "sion")) and _is_stem(word[:-3]):
+        return word[:-3]
+    if word.endswith("ment") and len(word) - len("ment") >= _MIN_MENT_STEM:
+        return word.removesuffix("ment")
+    return word[:-1] if word.endswith(("e", "y")) and _is_stem(word[:-1]) else word
+
+
+def _is_stem(rest: str) -> bool:
+    return len(rest) >= _MIN_STEM and not _VOWELS.isdisjoint(rest)
+
+
+def _is_doubled(rest: str) -> bool:
+    """A consonant that an ending doubled; `calling`, `passing` and `buzzing` had two before."""
+    return len(rest) > _MIN_STEM and rest[-1] == rest[-2] and rest[-1] not in "lsz" and rest[-1] not in _VOWELS
 
 
 _stems: dict[str, str] = {}

@@ -10,7 +10,15 @@ from search_samples import document
 from ctxsearch.graph.model import NodeKind
 from ctxsearch.search.documents import MAX_PIECES, PIECE_LINES, node_texts, passage_hash, passages
 from ctxsearch.search.fuzzy import allowed_edits, edit_distance
-from ctxsearch.search.identifiers import MAX_WORD, identifiers, split_identifier, whole_form, without_name, words
+from ctxsearch.search.identifiers import (
+    MAX_WORD,
+    identifiers,
+    split_identifier,
+    stem,
+    whole_form,
+    without_name,
+    words,
+)
 from ctxsearch.search.ports import Passage
 from ctxsearch.search.results import ResultContent
 from ctxsearch.search.snippets import SNIPPET_LINES, Snippets, count_tokens, within_budget
@@ -48,6 +56,45 @@ def test_identifiers_split_as_people_read_them(identifier: str, parts: tuple[str
 )
 def test_a_question_without_the_name_of_what_it_is_asked_of(text: str, left: str) -> None:
     assert without_name(text, "ripgrep") == left
+
+
+@pytest.mark.parametrize(
+    "forms",
+    [
+        "serialize serializes serialized serializing serializer serializers serialization",
+        "validate validates validated validating validator validation validations",
+        "migrate migrates migrating migration migrations",
+        "create creates created creating creator creation",
+        "connect connects connected connecting connector connection connections",
+        "compress compresses compressing compressor compression",
+        "process processes processed processing processor processors",
+        "manage manages managing manager management",
+        "stop stops stopped stopping stopper",
+        "call calls called calling caller",
+        "query queries querying queried",
+        "class classes",
+        "status statuses",
+        "match matches matching matcher",
+        "cache caches cached caching",
+    ],
+)
+def test_the_forms_of_a_word_share_one_stem(forms: str) -> None:
+    assert len({stem(word) for word in forms.split()}) == 1
+
+
+@pytest.mark.parametrize(
+    ("word", "other"),
+    [("statement", "state"), ("string", "str"), ("need", "ne"), ("user", "use"), ("bus", "bu"), ("update", "upd")],
+)
+def test_words_that_are_no_forms_of_one_another_keep_their_stems(word: str, other: str) -> None:
+    assert stem(word) != stem(other)
+
+
+@given(st.text(alphabet="abdeginorstyz", max_size=12))
+def test_a_stem_begins_its_word_and_is_not_too_short(word: str) -> None:
+    found = stem(word)
+    assert word.startswith(found)
+    assert len(found) >= min(len(word), 3)
 
 
 def test_all_spellings_meet_in_one_form() -> None:
