@@ -334,7 +334,9 @@ class SemanticCoherence:
         """Cosine plus the file's share."""
         together: dict[str, float] = {}
         fade: dict[str, float] = {}
-        for path, score in zip(listed.paths, listed.scores, strict=True):
+        for path, score, node in zip(listed.paths, listed.scores, listed.nodes, strict=True):
+            if path in fade and node is not None and node.kind is NodeKind.MODULE:
+                continue  # a file's own node repeats the signatures of its members: no second match
             faded = fade.get(path, 1.0)
             together[path] = together.get(path, 0.0) + score * faded
             fade[path] = faded * self.fading

@@ -13,6 +13,7 @@ from ctxsearch.search.steps import (
     DirectoryCoherence,
     FilePrior,
     PathMatch,
+    SemanticCoherence,
     SemanticDemotion,
     Spread,
     reordered,
@@ -165,6 +166,17 @@ def test_a_file_gains_by_others_of_its_directory_that_match() -> None:
     assert [
         hit.id for hit in reordered([DirectoryCoherence(Signal.BM25)], again, SearchQuery(text="x"), nodes.get)
     ] == [hit.id for hit in ordered], "only differences count"
+
+
+def test_a_files_own_node_is_no_second_match_of_its_only_function() -> None:
+    alone = node(1, "alone", NodeKind.FUNCTION, "alone.py")
+    first, second = (node(number, name, NodeKind.FUNCTION, "b.py") for number, name in ((2, "first"), (3, "second")))
+    own = node(4, "alone.py", NodeKind.MODULE, "alone.py")
+    hits, nodes = listed((alone, 0.6), (first, 0.6), (own, 0.59), (second, 0.5))
+    scores = {hit.id: hit.score for hit in reordered([SemanticCoherence()], hits, SearchQuery(text="x"), nodes.get)}
+    lonely = {hit.id: hit.score for hit in reordered([SemanticCoherence()], hits[:1], SearchQuery(text="x"), nodes.get)}
+    assert scores[alone.id] == lonely[alone.id]
+    assert scores[first.id] > scores[alone.id]
 
 
 def test_the_next_node_of_a_file_gives_way_to_another_file() -> None:
