@@ -93,7 +93,7 @@ def test_words_that_are_no_forms_of_one_another_keep_their_stems(word: str, othe
 @given(st.text(alphabet="abdeginorstyz", max_size=12))
 def test_a_stem_begins_its_word_and_is_not_too_short(word: str) -> None:
     found = stem(word)
-    assert word.startswith(found)
+    assert word.startswith(found.removesuffix("y") if word.endswith("ies") else found)  # `tries` is a form of `try`
     assert len(found) >= min(len(word), 3)
 
 
