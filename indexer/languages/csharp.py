@@ -45,6 +45,8 @@ class CSharpExtractor(TypedExtractor):
 
     language = "csharp"
     separator = "."
+    string_type = _STRING
+    boolean_type = _BOOL
 
     def __init__(self, path: str, source: bytes, flags: NodeFlag = NodeFlag.NONE) -> None:
         super().__init__(path, source, flags)
@@ -423,9 +425,6 @@ class CSharpExtractor(TypedExtractor):
     def on_call(self, node: Node) -> None:
         self.expr(node)
 
-    def on_constant(self, node: Node) -> None:
-        self.references.append(self.expr(node))
-
     def on_return(self, node: Node) -> None:
         inside = self.by_node.get(node.id)
         if inside is not None:
@@ -539,10 +538,6 @@ class CSharpExtractor(TypedExtractor):
         base = self.add(node, op)
         return self.add(node, Op.CALL, base=base, args=self._arguments(arguments))
 
-    def _function(self, node: Node) -> int:
-        index = self.by_node.get(node.id)
-        return self.add(node, Op.UNKNOWN) if index is None else self.add(node, Op.FUNCTION, base=index)
-
     def _index(self, node: Node) -> int:
         subscript = self.field(node, "subscript")
         return self.add(node, Op.INDEX, base=self.expr(self.field(node, "expression")), args=self._arguments(subscript))
@@ -550,15 +545,6 @@ class CSharpExtractor(TypedExtractor):
     def _cast(self, node: Node) -> int:
         value, made = self.field(node, "value"), self.field(node, "type")
         return self.add(node, Op.CAST, base=self.expr(value), type=self.type_of(made))
-
-    def _as(self, node: Node) -> int:
-        return self.add(
-            node, Op.CAST, base=self.expr(self.field(node, "left")), type=self.type_of(self.field(node, "right"))
-        )
-
-    def _conditional(self, node: Node) -> int:
-        options = (self.field(node, "consequence"), self.field(node, "alternative"))
-        return self.add(node, Op.CHOICE, args=tuple(self.expr(each) for each in options if each is not None))
 
     def _switch(self, node: Node) -> int:
         arms = [each for each in node.named_children if each.type == "switch_expression_arm"]
@@ -591,10 +577,6 @@ class CSharpExtractor(TypedExtractor):
         inner = self.child(node)
         return self.add(node, Op.AWAIT, base=self.expr(inner))
 
-    def _assigned(self, node: Node) -> int:
-        left = self.field(node, "left")
-        return self.expr(left) if left is not None else self.add(node, Op.UNKNOWN)
-
     def _declaration(self, node: Node) -> int:
         return self.add(node, Op.UNKNOWN)
 
@@ -611,22 +593,8 @@ class CSharpExtractor(TypedExtractor):
         suffix = self.text(node)[-1:].lower()
         return self.literal(node, "float", Type({"f": "float", "m": "decimal"}.get(suffix, "double")))
 
-    def _string(self, node: Node) -> int:
-        text = self.text(node)
-        return self.literal(node, "str", _STRING, text.strip('"') if len(text) < 80 else "")
-
     def _character(self, node: Node) -> int:
         return self.literal(node, "str", Type("char"))
-
-    def _boolean(self, node: Node) -> int:
-        return self.literal(node, "bool", _BOOL)
-
-    def _null(self, node: Node) -> int:
-        return self.add(node, Op.LITERAL, "none")
-
-    def _predefined(self, node: Node) -> int:
-        written = read_type(self.text(node))
-        return self.add(node, Op.NAME, written.name, type=written)
 
     def _this(self, node: Node) -> int:
         return self.add(node, Op.THIS)
@@ -681,12 +649,12 @@ _EXPRESSIONS: dict[str, _Maker] = {
     "array_creation_expression": CSharpExtractor._array,
     "implicit_array_creation_expression": CSharpExtractor._array,
     "constructor_initializer": CSharpExtractor._constructor_call,
-    "lambda_expression": CSharpExtractor._function,
-    "anonymous_method_expression": CSharpExtractor._function,
+    "lambda_expression": CSharpExtractor.function_literal,
+    "anonymous_method_expression": CSharpExtractor.function_literal,
     "element_access_expression": CSharpExtractor._index,
     "cast_expression": CSharpExtractor._cast,
-    "as_expression": CSharpExtractor._as,
-    "conditional_expression": CSharpExtractor._conditional,
+    "as_expression": CSharpExtractor.cast_to,
+    "conditional_expression": CSharpExtractor.either,
     "switch_expression": CSharpExtractor._switch,
     "binary_expression": CSharpExtractor._binary,
     "parenthesized_expression": CSharpExtractor._inner,
@@ -695,21 +663,21 @@ _EXPRESSIONS: dict[str, _Maker] = {
     "ref_expression": CSharpExtractor._inner,
     "prefix_unary_expression": CSharpExtractor._prefix,
     "await_expression": CSharpExtractor._await,
-    "assignment_expression": CSharpExtractor._assigned,
+    "assignment_expression": CSharpExtractor.assigned,
     "declaration_expression": CSharpExtractor._declaration,
-    "is_pattern_expression": CSharpExtractor._boolean,
-    "is_expression": CSharpExtractor._boolean,
+    "is_pattern_expression": CSharpExtractor.boolean,
+    "is_expression": CSharpExtractor.boolean,
     "typeof_expression": CSharpExtractor._typeof,
     "integer_literal": CSharpExtractor._integer,
     "real_literal": CSharpExtractor._real,
-    "string_literal": CSharpExtractor._string,
-    "verbatim_string_literal": CSharpExtractor._string,
-    "raw_string_literal": CSharpExtractor._string,
-    "interpolated_string_expression": CSharpExtractor._string,
+    "string_literal": CSharpExtractor.string,
+    "verbatim_string_literal": CSharpExtractor.string,
+    "raw_string_literal": CSharpExtractor.string,
+    "interpolated_string_expression": CSharpExtractor.string,
     "character_literal": CSharpExtractor._character,
-    "boolean_literal": CSharpExtractor._boolean,
-    "null_literal": CSharpExtractor._null,
-    "predefined_type": CSharpExtractor._predefined,
+    "boolean_literal": CSharpExtractor.boolean,
+    "null_literal": CSharpExtractor.null,
+    "predefined_type": CSharpExtractor.type_name,
     "this": CSharpExtractor._this,
     "base": CSharpExtractor._base,
 }

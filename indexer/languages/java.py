@@ -407,11 +407,6 @@ class JavaExtractor(TypedExtractor):
         if len(children) == 2 and children[1].type == "identifier":
             self.declare(children[1], -1, self.type_of(children[0]), self.block_end(node.start_byte))
 
-    def on_assignment(self, node: Node) -> None:
-        left, right = self.field(node, "left"), self.field(node, "right")
-        if left is not None and right is not None:
-            self.assign(self.expr(left), self.expr(right), conditional=True)
-
     # -- code
 
     def on_call(self, node: Node) -> None:
@@ -423,9 +418,6 @@ class JavaExtractor(TypedExtractor):
             self.scope = self.drafts[inside].parent
         if self.scope >= 0 and node.type not in _COMMENTS:
             self.drafts[self.scope].returns.append(self.expr(node))
-
-    def on_constant(self, node: Node) -> None:
-        self.references.append(self.expr(node))
 
     # -- expressions
 
@@ -486,17 +478,8 @@ class JavaExtractor(TypedExtractor):
         base = children[0]
         last = children[-1]
         name = "new" if last.type == "new" else self.text(last)
-        receiver = self._type_expression(base) if base.type in _TYPE_NODES else self.expr(base)
+        receiver = self.type_name(base) if base.type in _TYPE_NODES else self.expr(base)
         return self.add(node, Op.CALLABLE, name, base=receiver)
-
-    def _type_expression(self, node: Node) -> int:
-        """A type where an expression could stand: `List<String>::size`, `int[]::new`."""
-        written = read_type(self.text(node))
-        return self.add(node, Op.NAME, written.name, type=written)
-
-    def _function(self, node: Node) -> int:
-        index = self.by_node.get(node.id)
-        return self.add(node, Op.UNKNOWN) if index is None else self.add(node, Op.FUNCTION, base=index)
 
     def _member(self, node: Node) -> int:
         target, name = self.field(node, "object"), self.field(node, "field")
@@ -520,19 +503,11 @@ class JavaExtractor(TypedExtractor):
             node, Op.CAST, base=self.expr(self.field(node, "value")), type=self.type_of(self.field(node, "type"))
         )
 
-    def _ternary(self, node: Node) -> int:
-        options = (self.field(node, "consequence"), self.field(node, "alternative"))
-        return self.add(node, Op.CHOICE, args=tuple(self.expr(each) for each in options if each is not None))
-
     def _inner(self, node: Node) -> int:
         for child in node.named_children:
             if child.type not in _COMMENTS:
                 return self.expr(child)
         return self.add(node, Op.UNKNOWN)
-
-    def _assignment(self, node: Node) -> int:
-        left = self.field(node, "left")
-        return self.expr(left) if left is not None else self.add(node, Op.UNKNOWN)
 
     def _binary(self, node: Node) -> int:
         operator = self.field(node, "operator")
@@ -590,18 +565,8 @@ class JavaExtractor(TypedExtractor):
             declared = Type(kind)
         return self.literal(node, "int" if kind == "int" else "float", declared, text if len(text) < 20 else "")
 
-    def _string(self, node: Node) -> int:
-        text = self.text(node)
-        return self.literal(node, "str", STRING, text.strip('"') if len(text) < 80 else "")
-
     def _character(self, node: Node) -> int:
         return self.literal(node, "str", Type("char"))
-
-    def _boolean(self, node: Node) -> int:
-        return self.literal(node, "bool", BOOLEAN)
-
-    def _null(self, node: Node) -> int:
-        return self.add(node, Op.LITERAL, "none")
 
     def _class_literal(self, node: Node) -> int:
         inner = self.child(node)
@@ -639,27 +604,27 @@ _EXPRESSIONS: dict[str, _Maker] = {
     "object_creation_expression": JavaExtractor._creation,
     "explicit_constructor_invocation": JavaExtractor._constructor_call,
     "method_reference": JavaExtractor._reference,
-    "lambda_expression": JavaExtractor._function,
+    "lambda_expression": JavaExtractor.function_literal,
     "field_access": JavaExtractor._member,
     "scoped_identifier": JavaExtractor._scoped,
     "array_access": JavaExtractor._index,
     "cast_expression": JavaExtractor._cast,
-    "ternary_expression": JavaExtractor._ternary,
+    "ternary_expression": JavaExtractor.either,
     "parenthesized_expression": JavaExtractor._inner,
     "expression_statement": JavaExtractor._inner,
     "update_expression": JavaExtractor._inner,
-    "assignment_expression": JavaExtractor._assignment,
+    "assignment_expression": JavaExtractor.assigned,
     "binary_expression": JavaExtractor._binary,
     "unary_expression": JavaExtractor._unary,
-    "instanceof_expression": JavaExtractor._boolean,
+    "instanceof_expression": JavaExtractor.boolean,
     "switch_expression": JavaExtractor._switch,
     "array_creation_expression": JavaExtractor._array,
     "array_initializer": JavaExtractor._bare_array,
-    "string_literal": JavaExtractor._string,
+    "string_literal": JavaExtractor.string,
     "character_literal": JavaExtractor._character,
-    "true": JavaExtractor._boolean,
-    "false": JavaExtractor._boolean,
-    "null_literal": JavaExtractor._null,
+    "true": JavaExtractor.boolean,
+    "false": JavaExtractor.boolean,
+    "null_literal": JavaExtractor.null,
     "class_literal": JavaExtractor._class_literal,
     "this": JavaExtractor._this,
     "super": JavaExtractor._super,

@@ -477,18 +477,10 @@ class KotlinExtractor(TypedExtractor):
             self.exprs[target] = type(made)(made.op, made.scope, made.line, after, made.name)
         self.assign(target, self.expr(name), type=self.type_of(written), declares=True, until=until)
 
-    def on_assignment(self, node: Node) -> None:
-        left, right = self.field(node, "left"), self.field(node, "right")
-        if left is not None and right is not None:
-            self.assign(self.expr(left), self.expr(right), conditional=True)
-
     # -- code
 
     def on_call(self, node: Node) -> None:
         self.expr(node)
-
-    def on_constant(self, node: Node) -> None:
-        self.references.append(self.expr(node))
 
     def on_return(self, node: Node) -> None:
         value = self.child(node, -1)
@@ -610,11 +602,6 @@ class KotlinExtractor(TypedExtractor):
         args = tuple(self.expr(each) for each in parts[1:])
         return self.add(node, Op.INDEX, base=self.expr(parts[0]) if parts else -1, args=args)
 
-    def _as(self, node: Node) -> int:
-        return self.add(
-            node, Op.CAST, base=self.expr(self.field(node, "left")), type=self.type_of(self.field(node, "right"))
-        )
-
     def _inner(self, node: Node) -> int:
         inner = self.child(node)
         return self.expr(inner) if inner is not None else self.add(node, Op.UNKNOWN)
@@ -684,15 +671,8 @@ class KotlinExtractor(TypedExtractor):
     def _real(self, node: Node) -> int:
         return self.literal(node, "float", Type("Float" if self.text(node)[-1:] in "fF" else "Double"))
 
-    def _string(self, node: Node) -> int:
-        text = self.text(node)
-        return self.literal(node, "str", STRING, text.strip('"') if len(text) < 80 else "")
-
     def _character(self, node: Node) -> int:
         return self.literal(node, "str", Type("Char"))
-
-    def _boolean(self, node: Node) -> int:
-        return self.literal(node, "bool", BOOLEAN)
 
     def _this(self, node: Node) -> int:
         label = self.child(node)
@@ -701,10 +681,6 @@ class KotlinExtractor(TypedExtractor):
     def _super(self, node: Node) -> int:
         label = self.child(node)
         return self.add(node, Op.SUPER, type=self.type_of(label))
-
-    def _literal_function(self, node: Node) -> int:
-        index = self.by_node.get(node.id)
-        return self.add(node, Op.UNKNOWN) if index is None else self.add(node, Op.FUNCTION, base=index)
 
     def _object_literal(self, node: Node) -> int:
         index = self.by_node.get(node.id)
@@ -743,7 +719,7 @@ _EXPRESSIONS: dict[str, _Maker] = {
     "infix_expression": KotlinExtractor._infix,
     "constructor_delegation_call": KotlinExtractor._delegation,
     "index_expression": KotlinExtractor._index,
-    "as_expression": KotlinExtractor._as,
+    "as_expression": KotlinExtractor.cast_to,
     "parenthesized_expression": KotlinExtractor._inner,
     "annotated_expression": KotlinExtractor._inner,
     "spread_expression": KotlinExtractor._inner,
@@ -754,15 +730,15 @@ _EXPRESSIONS: dict[str, _Maker] = {
     "try_expression": KotlinExtractor._try,
     "number_literal": KotlinExtractor._number,
     "float_literal": KotlinExtractor._real,
-    "string_literal": KotlinExtractor._string,
-    "multiline_string_literal": KotlinExtractor._string,
+    "string_literal": KotlinExtractor.string,
+    "multiline_string_literal": KotlinExtractor.string,
     "character_literal": KotlinExtractor._character,
-    "is_expression": KotlinExtractor._boolean,
-    "in_expression": KotlinExtractor._boolean,
+    "is_expression": KotlinExtractor.boolean,
+    "in_expression": KotlinExtractor.boolean,
     "this_expression": KotlinExtractor._this,
     "super_expression": KotlinExtractor._super,
-    "lambda_literal": KotlinExtractor._literal_function,
-    "anonymous_function": KotlinExtractor._literal_function,
+    "lambda_literal": KotlinExtractor.function_literal,
+    "anonymous_function": KotlinExtractor.function_literal,
     "object_literal": KotlinExtractor._object_literal,
 }
 

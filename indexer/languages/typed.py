@@ -32,6 +32,8 @@ class TypedExtractor(BlockExtractor):
     """A class-based, declared-type language. Fields with an initial value are scopes: the code runs for the field."""
 
     scopeless = frozenset({NodeKind.TYPE_ALIAS, NodeKind.MACRO})
+    string_type = STRING
+    boolean_type = BOOLEAN
 
     def __init__(self, path: str, source: bytes, flags: NodeFlag = NodeFlag.NONE) -> None:
         super().__init__(path, source, flags)
@@ -66,6 +68,54 @@ class TypedExtractor(BlockExtractor):
         if sign not in ARITHMETIC or left is None or right is None:
             return self.add(node, Op.UNKNOWN)
         return self.add(node, Op.UNKNOWN, sign, base=self.expr(left), args=(self.expr(right),))
+
+    # -- code
+
+    def on_assignment(self, node: Node) -> None:
+        left, right = self.field(node, "left"), self.field(node, "right")
+        if left is not None and right is not None:
+            self.assign(self.expr(left), self.expr(right), conditional=True)
+
+    def on_constant(self, node: Node) -> None:
+        self.references.append(self.expr(node))
+
+    # -- expressions
+
+    def type_name(self, node: Node) -> int:
+        """A type where an expression could stand: `List<String>::size`, `int.Parse`."""
+        written = read_type(self.text(node))
+        return self.add(node, Op.NAME, written.name, type=written)
+
+    def function_literal(self, node: Node) -> int:
+        index = self.by_node.get(node.id)
+        return self.add(node, Op.UNKNOWN) if index is None else self.add(node, Op.FUNCTION, base=index)
+
+    def either(self, node: Node) -> int:
+        """`a ? b : c`."""
+        options = (self.field(node, "consequence"), self.field(node, "alternative"))
+        return self.add(node, Op.CHOICE, args=tuple(self.expr(each) for each in options if each is not None))
+
+    def assigned(self, node: Node) -> int:
+        """An assignment as a value."""
+        left = self.field(node, "left")
+        return self.expr(left) if left is not None else self.add(node, Op.UNKNOWN)
+
+    def cast_to(self, node: Node) -> int:
+        """`a as B`."""
+        declared = self.type_of(self.field(node, "right"))
+        return self.add(node, Op.CAST, base=self.expr(self.field(node, "left")), type=declared)
+
+    def string(self, node: Node) -> int:
+        text = self.text(node)
+        return self.literal(node, "str", self.string_type, text.strip('"') if len(text) < 80 else "")
+
+    def boolean(self, node: Node) -> int:
+        return self.literal(node, "bool", self.boolean_type)
+
+    def null(self, node: Node) -> int:
+        return self.add(node, Op.LITERAL, "none")
+
+    # -- definitions
 
     def document(self, draft: Draft, node: Node) -> None:
         """Attach the doc comment that stands before `node`, and widen the definition over it."""
