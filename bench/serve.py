@@ -201,12 +201,20 @@ def edit_figures(session: Session, name: str, root: Path, count: int) -> None:
     figure("processor time per edit, vectors and history included", f"{cpu:.0f} ms")
     until(session, name, "whole")
     figure("memory of idle indexing processes", f"{indexing_bytes(session) >> 20} MB")
-    for child in psutil.Process(session.connection.info.pid).children():
-        child.kill()  # as if they had left for want of work
+    end_processes(session)
     session.search(request_for("parse", name))
     until_ready(session)
     figure("an edit after a question, indexing processes gone before", f"{edits.one():.0f} ms", target)
     edits.close()
+
+
+def end_processes(session: Session) -> None:
+    """As if they had left for want of work; until the daemon can see it."""
+    children = psutil.Process(session.connection.info.pid).children()
+    for child in children:
+        child.kill()
+    while any(child.is_running() and child.status() != psutil.STATUS_ZOMBIE for child in children):
+        time.sleep(0.01)
 
 
 def until_ready(session: Session) -> None:
