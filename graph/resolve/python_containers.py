@@ -1,0 +1,338 @@
+"""Python's containers, iterators and generators: what is in them, and what a function returns or yields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ctxsearch.graph import ops
+from ctxsearch.graph.facts import MODULE_SCOPE, Expr, ParamKind, Type
+from ctxsearch.graph.model import NodeFlag
+from ctxsearch.graph.resolve.python_generics import PythonGenerics
+from ctxsearch.graph.resolve.python_library import ADDERS, COPIES
+from ctxsearch.graph.resolve.tables import FileTable
+from ctxsearch.graph.resolve.values import (
+    EXTERNAL,
+    SYMBOLIC,
+    UNKNOWN,
+    Arg,
+    Box,
+    Class,
+    Coll,
+    Ext,
+    Func,
+    Gen,
+    Inst,
+    Sym,
+    Value,
+    Values,
+)
+
+NONE = Ext("none")
+
+
+class PythonContainers(PythonGenerics):
+    """Items of lists, dictionaries and the like, as far as the code shows what it puts in."""
+
+    _adding: dict[str, list[int]] | None = None  # of the home file, see `_additions`
+
+    def eval_index(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
+        facts = self.table(path).facts
+        stored, certain = self._stored(path, expr)
+        if certain:
+            return stored
+        key = facts.exprs[expr.args[0]] if expr.args else None
+        constant = constant_key(key) if key is not None and key.op is ops.LITERAL else None
+        bases = self.value(path, expr.base)
+        if bases and all(isinstance(base, Class) for base in bases):
+            return self.subscripted(path, bases, expr)
+        added = self._added(path, expr.base)
+        return (*stored, *self._each(bases, lambda base: self.item(base, constant)), *added)
+
+    def _stored(self, path: str, expr: Expr) -> tuple[Values, bool]:
+        """What `base[key] = value` statements of the same function (or module) stored; and whether that is all."""
+        table = self.table(path)
+        facts = table.facts
+        wanted = facts.exprs[expr.args[0]] if expr.args else None
+        constant = constant_key(wanted) if wanted is not None and wanted.op is ops.LITERAL else None
+        found: list[Value] = []
+        certain = False
+        root = table.root_name(expr.base)
+        self.record_name(path, root)
+        for assign in table.attributes.get(root, ()):
+            item = facts.assigns[assign]
+            target = facts.exprs[item.target]
+            if target.op is not ops.INDEX or not _same(table, target.base, expr.base):
+                continue
+            key = facts.exprs[target.args[0]] if target.args else None
+            written = constant_key(key) if key is not None and key.op is ops.LITERAL else None
+            if written is not None and constant is not None and written != constant:
+                continue
+            replaces = target.scope == expr.scope and target.at < expr.at and not item.conditional
+            if replaces and written is not None and written == constant:
+                found, certain = [], True
+            found += self.value(path, item.value)
+        return tuple(found), certain
+
+    def eval_element(self, path: str, index: int, expr: Expr) -> Values:
+        return (*super().eval_element(path, index, expr), *self._added(path, expr.base))
+
+    def _added(self, path: str, container: int) -> Values:
+        """What `container.append(x)` and the like put in, in the file being resolved."""
+        table = self.table(path)
+        exprs = table.facts.exprs
+        chain = _copied(exprs, container)
+        if exprs[chain].op not in (ops.NAME, ops.MEMBER) or path != self.home or self._abroad:
+            return UNKNOWN
+        found: list[Value] = []
+        for call in self._additions(table).get(exprs[chain].name, ()):
+            callee = exprs[exprs[call].base]
+            if _same(table, callee.base, chain):
+                given = self.value(path, exprs[call].args[-1])
+                found += self._each(given, self.element) if ADDERS[callee.name] == "all" else given
+        return tuple(found)
+
+    def _additions(self, table: FileTable) -> dict[str, list[int]]:
+        """The calls in the home file that add to a container, by the container's own name."""
+        if self._adding is None:
+            self._adding = {}
+            exprs = table.facts.exprs
+            for index in table.sites(ops.CALL):
+                expr = exprs[index]
+                if expr.args and expr.base >= 0:
+                    callee = exprs[expr.base]
+                    if callee.op is ops.MEMBER and callee.name in ADDERS and exprs[callee.base].name:
+                        self._adding.setdefault(exprs[callee.base].name, []).append(index)
+        return self._adding
+
+    def begin(self, path: str) -> None:
+        super().begin(path)
+        self._adding = None
+
+    # -- results
+
+    def result_for(self, callee: Func, receiver: Inst) -> Values:
+        """What a method without arguments returns for a receiver."""
+        generic = self.generic_result(callee, receiver)
+        if generic:
+            return generic
+        owner = self.table(callee.path).class_of[callee.index]
+        return tuple(
+            receiver if isinstance(value, Inst) and (value.path, value.index) == (callee.path, owner) else value
+            for value in self.returned(callee.path, callee.index)
+        )
+
+    def returned(self, path: str, index: int) -> Values:
+        definition = self.definition(path, index)
+        typed = self.typed(path, index, definition.result)
+        if typed and not (definition.returns and _may_be_function(definition.result)):
+            return typed
+        return self._guarded(
+            path,
+            ("r", path, index),
+            lambda: _without_none(
+                value
+                for expr in definition.returns
+                if self.table(path).facts.exprs[expr].op is not ops.YIELDED
+                for value in self.value(path, expr)
+            ),
+        )
+
+    def _yielded(self, generator: Gen) -> Values:
+        definition = self.definition(generator.path, generator.index)
+        exprs = self.table(generator.path).facts.exprs
+        return self._guarded(
+            generator.path,
+            ("y", generator.path, generator.index),
+            lambda: tuple(
+                value
+                for expr in definition.returns
+                if exprs[expr].op is ops.YIELDED
+                for value in self.value(generator.path, expr)
+            ),
+        )
+
+    # -- items
+
+    def item(self, base: Value, key: str | None) -> Values:
+        if isinstance(base, Arg):
+            return self._part(base)
+        if isinstance(base, Sym):
+            return SYMBOLIC
+        if isinstance(base, Coll):
+            return self._typed_item(base, key)
+        if isinstance(base, Inst):
+            getters = self.class_member(base.path, base.index, "__getitem__")
+            return tuple(v for f in getters if isinstance(f, Func) for v in self.returned(f.path, f.index))
+        if isinstance(base, Class):
+            return (base,)  # a generic class with its arguments
+        return super().item(base, key)
+
+    def _typed_item(self, base: Coll, key: str | None) -> Values:
+        if base.name == "tuple":
+            place = key.removeprefix("int:") if key else ""
+            if place.isdigit() and int(place) < len(base.args):
+                return base.args[int(place)]
+            return tuple(value for arg in base.args for value in arg)
+        return base.args[-1] if base.args else EXTERNAL
+
+    def _part(self, arg: Arg) -> Values:
+        """One of the values that a `*args` or `**kwargs` parameter collects."""
+        if not self._collects(arg):
+            return SYMBOLIC
+        return self.expand(arg) if self.follow_args else (arg,)
+
+    def _collects(self, arg: Arg) -> bool:
+        """Whether the parameter is `*args` or `**kwargs`."""
+        definition = self.table(arg.path).facts.definitions[arg.index]
+        return definition.params[arg.position].kind in (ParamKind.VARIADIC, ParamKind.KEYWORDS)
+
+    def expand(self, arg: Arg) -> Values:
+        """What tests pass in is followed within tests only."""
+        found = super().expand(arg)
+        if self.world.flags(arg.path) & NodeFlag.TEST:
+            return found
+        return tuple(
+            value
+            for value in found
+            if not isinstance(value, (Func, Class, Inst)) or not self.world.flags(value.path) & NodeFlag.TEST
+        )
+
+    def box_items(self, box: Box, key: str | None) -> Values:
+        return self._guarded(box.path, ("items", box.path, box.expr, key), lambda: self._box_items(box, key))
+
+    def _box_items(self, box: Box, key: str | None) -> Values:
+        facts = self.table(box.path).facts
+        expr = facts.exprs[box.expr]
+        found: list[Value] = []
+        exact = [
+            value
+            for place, arg in enumerate(expr.args)
+            for name, value in [_entry(facts.exprs, place, arg)]
+            if key is not None and name == key
+        ]
+        if exact:
+            return self.value(box.path, exact[-1])
+        for place, arg in enumerate(expr.args):
+            name, value = _entry(facts.exprs, place, arg)
+            if facts.exprs[arg].op is ops.SPREAD:
+                inner = self.value(box.path, facts.exprs[arg].base)
+                found += self._each(inner, lambda base: self.item(base, key) or UNKNOWN)
+            elif key is None or not name or expr.op is ops.SEQUENCE:
+                found += self.value(box.path, value)
+        return tuple(found)
+
+    def element(self, base: Value) -> Values:
+        if isinstance(base, Arg):
+            return self._part(base)
+        if isinstance(base, Sym):
+            return SYMBOLIC
+        if isinstance(base, Gen):
+            return self._yielded(base)
+        if isinstance(base, Coll):
+            if base.name in ("dict", "mapping", "defaultdict", "ordereddict"):
+                return base.args[0] if len(base.args) > 1 else EXTERNAL
+            if base.name == "tuple":
+                return tuple(value for arg in base.args for value in arg)
+            return base.args[0] if base.args else EXTERNAL
+        if isinstance(base, Box) and self.table(base.path).facts.exprs[base.expr].op is ops.MAPPING:
+            return EXTERNAL  # iterating a dictionary gives its keys
+        if isinstance(base, Inst):
+            key = ("iterated", base.path, base.index)
+            return self._guarded(base.path, key, lambda: self._iteration_items(base))
+        if isinstance(base, Class):
+            return (Inst(base.path, base.index),)  # an enumeration
+        return super().element(base)
+
+    def _iteration_items(self, base: Inst) -> Values:
+        """What `__next__` of its iterator gives; of itself when it is its own iterator."""
+        iterators = self._iterator(base)
+        own = tuple(
+            value for item in self._iteration(base, "__next__") for value in self.returned(item.path, item.index)
+        )
+        return own or tuple(value for item in iterators if item != base for value in self.element(item))
+
+    def _iterator(self, base: Inst) -> Values:
+        found: list[Value] = []
+        for item in self._iteration(base, "__iter__"):
+            definition = self.definition(item.path, item.index)
+            if definition.flags & NodeFlag.GENERATOR and not self.typed(item.path, item.index, definition.result):
+                found.append(Gen(item.path, item.index))
+            else:
+                found += self.result_for(item, base)
+        return tuple(found)
+
+    def _iteration(self, base: Inst, name: str) -> list[Func]:
+        return [item for item in self.class_member(base.path, base.index, name) if isinstance(item, Func)]
+
+
+def _same(table: FileTable, first: int, second: int) -> bool:
+    """Whether two expressions name the same container: the same chain of names, on the same class's instances."""
+    exprs = table.facts.exprs
+    while True:
+        one, two = exprs[first], exprs[second]
+        if one.op is not two.op or one.name != two.name or one.op not in _CHAIN:
+            return False
+        if one.op is ops.INDEX and [exprs[arg].text for arg in one.args] != [exprs[arg].text for arg in two.args]:
+            return False
+        if one.op in (ops.THIS, ops.RECEIVER_CLASS):
+            return table.enclosing_class(one.scope) == table.enclosing_class(two.scope)
+        if one.op is ops.NAME:
+            return _binder(table, one) == _binder(table, two)
+        first, second = one.base, two.base
+
+
+def _binder(table: FileTable, name: Expr) -> int:
+    """The scope whose variable a name is."""
+    scope = name.scope
+    while scope >= 0:
+        definition = table.facts.definitions[scope]
+        if scope in table.binds and name.name in table.binds[scope]:
+            return scope
+        if any(param.name == name.name for param in definition.params):
+            return scope
+        scope = definition.parent
+    return MODULE_SCOPE
+
+
+def constant_key(expr: Expr) -> str | None:
+    """A constant key: integers are told from strings."""
+    if not expr.text:
+        return None
+    return f"int:{expr.text}" if expr.name == "int" else expr.text
+
+
+def _entry(exprs: tuple[Expr, ...], place: int, arg: int) -> tuple[str, int]:
+    """Key and value of one item of a literal."""
+    entry = exprs[arg]
+    if entry.op is ops.KEYWORD:
+        return (f"int:{entry.name}" if entry.text == "int" else entry.name), entry.base
+    return f"int:{place}", arg
+
+
+def _copied(exprs: tuple[Expr, ...], container: int) -> int:
+    """The container behind `list(container)`, `container.copy()` and the like."""
+    while container >= 0 and exprs[container].op is ops.CALL:
+        call = exprs[container]
+        callee = exprs[call.base] if call.base >= 0 else call
+        if callee.op is ops.NAME and callee.name in COPIES and len(call.args) == 1:
+            container = call.args[0]
+        elif callee.op is ops.MEMBER and callee.name in COPIES and not call.args:
+            container = callee.base
+        else:
+            break
+    return container
+
+
+def _may_be_function(declared: Type | None) -> bool:
+    """A result like `Command | Callable[..., Command]`: which one depends on the call."""
+    return (
+        declared is not None and declared.name == "|" and any(arg.name in ("->", "Callable") for arg in declared.args)
+    )
+
+
+def _without_none(values: Iterable[Value]) -> Values:
+    found = tuple(values)
+    return tuple(value for value in found if value != NONE) or found
+
+
+_CHAIN = frozenset({ops.NAME, ops.MEMBER, ops.INDEX, ops.THIS, ops.RECEIVER_CLASS})
