@@ -16,6 +16,7 @@ from ctxsearch.daemon.life import MAX_GRACE_SECONDS, Life
 from ctxsearch.daemon.memory import resident_bytes
 from ctxsearch.daemon.registry import RepositoryRecord
 from ctxsearch.daemon.repository import Patience, Repository
+from ctxsearch.daemon.sites import Direction
 from ctxsearch.daemon.snapshot import Snapshot
 from ctxsearch.daemon.version import API_VERSION
 from ctxsearch.daemon.workspace import Located, Workspace
@@ -164,7 +165,7 @@ class Graph(graph_pb2_grpc.GraphServiceServicer):
         """Who calls a node."""
         located = self._walkable(request.selector)
         found = self._workspace.callers(located, bounded("depth", request.depth, 1, 16, 1), limits_of(request))
-        return graph_pb2.CallersResponse(**_reached(located, found))
+        return graph_pb2.CallersResponse(**self._reached(located, found, Direction.BACKWARDS))
 
     def Dependencies(
         self, request: graph_pb2.DependenciesRequest, context: grpc.ServicerContext
@@ -175,20 +176,21 @@ class Graph(graph_pb2_grpc.GraphServiceServicer):
         found = self._workspace.dependencies(located, depth, limits_of(request))
         unresolved = self._workspace.unresolved(located)
         return graph_pb2.DependenciesResponse(
-            **_reached(located, found), unresolved=map(wire.unresolved_to_wire, unresolved)
+            **self._reached(located, found, Direction.FORWARDS),
+            unresolved=map(wire.unresolved_to_wire, unresolved),
         )
 
     def Related(self, request: graph_pb2.RelatedRequest, context: grpc.ServicerContext) -> graph_pb2.RelatedResponse:
         """What is near a node."""
         located = self._walkable(request.selector)
         found = self._workspace.related(located, bounded("radius", request.radius, 1, 4, 1), limits_of(request))
-        return graph_pb2.RelatedResponse(**_reached(located, found))
+        return graph_pb2.RelatedResponse(**self._reached(located, found, Direction.EITHER))
 
     def Impact(self, request: graph_pb2.ImpactRequest, context: grpc.ServicerContext) -> graph_pb2.ImpactResponse:
         """Who is affected if a node changes."""
         located = self._walkable(request.selector)
         found = self._workspace.impact(located, bounded("depth", request.depth, 1, 16, 4), limits_of(request))
-        return graph_pb2.ImpactResponse(**_reached(located, found))
+        return graph_pb2.ImpactResponse(**self._reached(located, found, Direction.BACKWARDS))
 
     def Path(self, request: graph_pb2.PathRequest, context: grpc.ServicerContext) -> graph_pb2.PathResponse:
         """How one node reaches another."""
@@ -222,6 +224,17 @@ class Graph(graph_pb2_grpc.GraphServiceServicer):
         """How fresh a repository is."""
         most = bounded("limit", request.limit, 1, 100, 10)
         return wire.summary_to_wire(self._workspace.freshness_summary(request.repository, most))
+
+    def _reached(self, located: Located, found: Traversal, direction: Direction) -> dict[str, Any]:
+        repository = located.snapshot.repository
+        return {
+            "node": wire.node_to_wire(located.node, repository),
+            "reached": [
+                wire.reached_to_wire(one, repository) for one in self._workspace.placed(located, found, direction)
+            ],
+            "truncated": found.truncated,
+            "generation": located.snapshot.generation,
+        }
 
     def _walkable(self, selector: node_pb2.NodeSelector) -> Located:
         return self._workspace.walkable(self._located(selector))
@@ -317,16 +330,6 @@ class Repositories(repository_pb2_grpc.RepositoryServiceServicer):
         if snapshot.vectors is not None:
             response.embedding_model = snapshot.vectors.model_id
             response.embedded_nodes = snapshot.vectors.count()
-
-
-def _reached(located: Located, found: Traversal) -> dict[str, Any]:
-    repository = located.snapshot.repository
-    return {
-        "node": wire.node_to_wire(located.node, repository),
-        "reached": wire.traversal_to_wire(found, repository),
-        "truncated": found.truncated,
-        "generation": located.snapshot.generation,
-    }
 
 
 def patience_of(context: grpc.ServicerContext, most: float = DEFAULT_DEADLINE_SECONDS) -> Patience:

@@ -153,10 +153,21 @@ def reached(response: Any) -> Iterator[str]:
     """The answer of callers, dependencies, related or impact."""
     yield node_line(response.node)
     for item in response.reached:
-        via = word(node_pb2.EdgeKind, item.via)
-        yield f"{'  ' * item.distance}{node_line(item.node)}  {via} {item.confidence:.2f}"
+        yield from _reached_lines(item)
+    for call in getattr(response, "unresolved", ()):
+        where = ", ".join(map(str, call.lines))
+        yield click.style(f"  unresolved  {safe(call.name)}  line {where}", fg="yellow")
     if response.truncated:
         yield click.style("... more; raise --limit", fg="yellow")
+
+
+def _reached_lines(item: graph_pb2.ReachedNode) -> Iterator[str]:
+    """A node, the edge to it, and the line of code that makes the edge."""
+    indent = "  " * item.distance
+    yield f"{indent}{node_line(item.node)}  {word(node_pb2.EdgeKind, item.via)} {item.confidence:.2f}"
+    if item.lines and item.line_text:
+        more = f"  (also {', '.join(map(str, item.lines[1:]))})" if len(item.lines) > 1 else ""
+        yield f"{indent}{click.style(f'{item.lines[0]:>5} |', dim=True)} {safe(item.line_text)}{more}"
 
 
 def path_lines(nodes: Sequence[node_pb2.Node], edges: Sequence[node_pb2.Edge]) -> Iterator[str]:

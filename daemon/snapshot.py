@@ -114,6 +114,12 @@ class Texts:
             for node in nodes
         ]
 
+    def lines(self, places: Sequence[tuple[str, int]], /) -> list[str]:
+        """One line of text per path and 1-based line, in order."""
+        paths = list(dict.fromkeys(path for path, _ in places))
+        texts = dict(zip(paths, self._texts_of(paths), strict=True))
+        return [texts[path].between(line, line) for path, line in places]
+
     def _records_of(self, paths: Sequence[str]) -> list[FileRecord | None]:
         missing = [path for path in paths if path not in self._records]
         if missing:

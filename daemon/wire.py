@@ -15,7 +15,6 @@ from ctxsearch.daemon import errors
 from ctxsearch.daemon.version import API_VERSION
 from ctxsearch.graph.catalog import CatalogError
 from ctxsearch.graph.errors import CtxsearchError
-from ctxsearch.graph.graph import Hit, Traversal
 from ctxsearch.graph.model import CodeNode, Edge, EdgeKind, NodeFlag, NodeId, NodeKind, Rule, Unresolved
 from ctxsearch.search import errors as search_errors
 from ctxsearch.search.ports import FreshnessFact
@@ -26,6 +25,7 @@ from ctxsearch.v1 import graph_pb2, node_pb2, search_pb2
 
 if TYPE_CHECKING:
     from ctxsearch.daemon.freshness import NodePast
+    from ctxsearch.daemon.sites import Placed
     from ctxsearch.daemon.workspace import FreshnessSummary
 
 # The first row whose class fits wins; what is not listed is INTERNAL and shows only a log id.
@@ -283,20 +283,18 @@ def summary_to_wire(summary: FreshnessSummary) -> graph_pb2.SummarizeFreshnessRe
     return response
 
 
-def reached_to_wire(hit: Hit, repository: str) -> graph_pb2.ReachedNode:
+def reached_to_wire(one: Placed, repository: str) -> graph_pb2.ReachedNode:
     """A node that a walk reached."""
+    hit = one.hit
     return graph_pb2.ReachedNode(
         node=node_to_wire(hit.node, repository),
         distance=hit.distance,
         confidence=hit.confidence,
         via=_edge_kind(hit.via),
         from_id=hit.path[-2] if len(hit.path) > 1 else "",
+        lines=one.lines,
+        line_text=clean(one.text),
     )
-
-
-def traversal_to_wire(found: Traversal, repository: str) -> list[graph_pb2.ReachedNode]:
-    """What a walk reached, nearest first."""
-    return [reached_to_wire(hit, repository) for hit in found.hits]
 
 
 def unresolved_to_wire(call: Unresolved) -> graph_pb2.UnresolvedCall:

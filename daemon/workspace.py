@@ -38,6 +38,7 @@ from ctxsearch.daemon.registry import Registry, RepositoryRecord
 from ctxsearch.daemon.repository import Patience, Repository
 from ctxsearch.daemon.session import working_tree_root
 from ctxsearch.daemon.settings import Settings
+from ctxsearch.daemon.sites import Direction, Placed, placed
 from ctxsearch.daemon.snapshot import Snapshot
 from ctxsearch.daemon.stores import Stores
 from ctxsearch.daemon.watch import Touched, Watcher, git_directories
@@ -46,7 +47,7 @@ from ctxsearch.graph.freshness import Freshness
 from ctxsearch.graph.git import Git, GitError
 from ctxsearch.graph.graph import DEPENDENCY_KINDS, Traversal
 from ctxsearch.graph.model import CodeNode, Edge, NodeId, NodeKind, Unresolved
-from ctxsearch.graph.records import Counts
+from ctxsearch.graph.records import Counts, owner_of
 from ctxsearch.graph.walk import THROUGH_HUBS, Limits
 from ctxsearch.indexer.beneath import UnsafePathError, path_parts
 from ctxsearch.indexer.files import Limits as FileLimits
@@ -419,6 +420,11 @@ class Workspace:
         steps = [self._edge(snapshot, a, b, min_confidence) for a, b in pairwise(found.nodes)]
         return list(found.nodes), steps
 
+    def placed(self, located: Located, found: Traversal, direction: Direction) -> list[Placed]:
+        """What a walk from a node reached, with the lines that say so."""
+        with self._healing(self.repositories()):
+            return placed(located.snapshot, found, direction)
+
     def unresolved(self, located: Located) -> tuple[Unresolved, ...]:
         """Calls in a node whose target is not known."""
         with located.snapshot.catalog.use() as catalog:
@@ -433,7 +439,7 @@ class Workspace:
         ]
         best = min(links, key=lambda link: (-link.confidence, link.kind, link.rule))
         with snapshot.catalog.use() as catalog:
-            lines = catalog.edge_lines(source, target.id, best.kind)
+            lines = catalog.sites(owner_of(source)).get((source.id, target.id, best.kind), ())
         return Edge(source.id, target.id, best.kind, best.confidence, best.rule, lines)
 
     def find(self, name: str, text: str, limit: int) -> tuple[list[Located], list[str]]:

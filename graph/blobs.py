@@ -15,7 +15,7 @@ import numpy as np
 
 from ctxsearch.graph.edges import EdgeTable
 from ctxsearch.graph.model import CodeNode, Edge, EdgeKind, NodeFlag, NodeId, NodeKind, Rule, Unresolved
-from ctxsearch.graph.records import FileGraph, FileRecord, NodeRecord
+from ctxsearch.graph.records import EdgeSites, FileGraph, FileRecord, NodeRecord
 
 
 class _NodeRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -300,6 +300,18 @@ def decode_nodes(path: str, language: str, blob: bytes) -> list[CodeNode]:
 def decode_edges(path: str, blob: bytes) -> np.ndarray[Any, Any]:
     """Rows of EDGE, sorted by source, kind and target."""
     return np.frombuffer(unseal(blob, path_key(path))[1], dtype=EDGE)
+
+
+def decode_sites(path: str, nodes: bytes, edges: bytes, sites: bytes) -> EdgeSites:
+    """Where the edges of a file are written, without its nodes' texts; parallel edges of one kind together."""
+    owner = path_key(path)
+    ids = [row.id for row in unpack(nodes, owner, _node_rows)]
+    found: EdgeSites = {}
+    lines_of = unpack(sites, owner, _line_lists)
+    for (source, target, _, kind, _), lines in zip(decode_edges(path, edges).tolist(), lines_of, strict=True):
+        key = ids[source], NodeId(f"{target:016x}"), EdgeKind(kind)
+        found[key] = tuple(sorted({*found.get(key, ()), *lines}))
+    return found
 
 
 def decode_summary(path: str, blob: bytes) -> Summary:

@@ -39,6 +39,7 @@ from ctxsearch.graph.blobs import (
     decode_graph,
     decode_nodes,
     decode_record,
+    decode_sites,
     decode_summary,
     edge_table,
     encode_graph,
@@ -79,6 +80,7 @@ from ctxsearch.graph.model import CodeNode, Edge, EdgeKind, NodeDocument, NodeFl
 from ctxsearch.graph.records import (
     Changes,
     Counts,
+    EdgeSites,
     FactsKey,
     FileGraph,
     FileRecord,
@@ -525,12 +527,17 @@ class Snapshot:
             language = decode_record(path, row[0]).language
             return decode_graph(path, language, GraphBlobs(*row[2:]), unseal(row[1], path_key(path))[1])
 
-    def edge_lines(self, source: CodeNode, target: NodeId, kind: EdgeKind) -> tuple[int, ...]:
-        """The lines, in the source's file, of the sites that made an edge."""
-        graph = self.graph_of(owner_of(source))
-        edges = graph.edges if graph else ()
-        wanted = (source.id, target, kind)
-        return tuple(sorted({n for e in edges if (e.source, e.target, e.kind) == wanted for n in e.lines}))
+    def sites(self, owner: str) -> EdgeSites:
+        """The lines of every edge that starts in one file (or shard), in that file."""
+        row = self._one(
+            "SELECT nodes, edges, sites FROM file JOIN graph ON graph.file = key JOIN detail ON detail.file = key"
+            " WHERE path = ?",
+            path_key(owner),
+        )
+        if row is None:
+            return {}
+        with self._decoding(f"edges of {owner}"):
+            return decode_sites(owner, *row)
 
     def unresolved(self, node: CodeNode) -> tuple[Unresolved, ...]:
         """Calls in a node whose target is not known."""

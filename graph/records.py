@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from ctxsearch.graph.model import CodeNode, Edge, EdgeKind, NodeFlag, NodeKind, Unresolved
+from ctxsearch.graph.model import CodeNode, Edge, EdgeKind, NodeFlag, NodeId, NodeKind, Unresolved
 
 # Nodes without a file are kept in shards, so that one more external symbol does not rewrite them all. A shard stands
 # where a path would (Changes, documents, graph_of); it begins with a character that no path has.
@@ -14,6 +14,8 @@ SHARED_KINDS = frozenset({NodeKind.REPOSITORY, NodeKind.PACKAGE, NodeKind.EXTERN
 # contains what: enough to search, not enough to walk.
 RESOLVED_META = "graph version"
 FactsKey = tuple[str, str, str]  # content hash, language, extractor version
+# By source, target and kind of an edge: its lines in the file of its source, 1-based, rising.
+EdgeSites = dict[tuple[NodeId, NodeId, EdgeKind], tuple[int, ...]]
 
 
 class FileRecord(msgspec.Struct, frozen=True, gc=False):

@@ -131,8 +131,9 @@ def test_what_is_written_is_read_back(catalog: Catalog) -> None:
         assert r.meta("commit") == "abc"
         assert list(r.reads()) == [("a.py", b"reads"), ("b.py", b"reads")]
         assert r.graph_of("b.py") == graph_of(HELPER, LAMBDA)
-        assert r.edge_lines(MAIN, HELPER.id, EdgeKind.CALLS) == (2,)
-        assert r.edge_lines(MAIN, HELPER.id, EdgeKind.USES) == ()
+        assert r.sites("a.py")[MAIN.id, HELPER.id, EdgeKind.CALLS] == (2,)
+        assert (MAIN.id, HELPER.id, EdgeKind.USES) not in r.sites("a.py")
+        assert r.sites("nowhere.py") == {}
         assert [call.name for call in r.unresolved(MAIN)] == ["obj.run"]
 
 

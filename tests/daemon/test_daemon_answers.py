@@ -148,6 +148,21 @@ def test_callers_dependencies_related_and_impact(served: Served) -> None:
     assert {"total_price", "place_order", "test_apply_discount"} <= set(reached(hit))
 
 
+def test_what_a_walk_reached_comes_with_the_lines_that_say_so(served: Served) -> None:
+    graph = served.session.graph
+    callers = graph("Callers", graph_pb2.CallersRequest(selector=symbol(served, "apply_discount"), depth=2)).reached
+    assert [(one.node.name, list(one.lines), one.line_text) for one in callers] == [
+        ("total_price", [11], "return apply_discount(sum(items), percent)"),
+        ("test_apply_discount", [5], "assert apply_discount(100, 10) == 90"),  # tests after the code they test
+        ("place_order", [14], "return total_price(self.items, 10)"),
+    ]
+    needs = graph("Dependencies", graph_pb2.DependenciesRequest(selector=symbol(served, "place_order"))).reached
+    assert ("total_price", [14]) in [(one.node.name, list(one.lines)) for one in needs]
+    near = graph("Related", graph_pb2.RelatedRequest(selector=symbol(served, "total_price"))).reached
+    lines = {one.node.name: list(one.lines) for one in near}
+    assert (lines["apply_discount"], lines["place_order"]) == ([11], [14])  # the one called, the other calls
+
+
 def test_a_path_leads_from_node_to_node_with_its_sites(served: Served) -> None:
     request = graph_pb2.PathRequest(to=symbol(served, "apply_discount"))
     getattr(request, "from").CopyFrom(symbol(served, "place_order"))

@@ -164,8 +164,11 @@ def test_exit_codes(served: Served, tmp_path: Path) -> None:
 
 def test_graph_verbs(served: Served) -> None:
     run = served.settings, served.root
-    assert "total_price" in cli(*run, "callers", "apply_discount").stdout
+    callers = cli(*run, "callers", "apply_discount").stdout
+    assert "total_price" in callers
+    assert "   11 | return apply_discount(sum(items), percent)" in callers
     assert "total_price" in cli(*run, "dependencies", "place_order").stdout
+    assert "unresolved  action  line 10" in cli(*run, "dependencies", "retry_with_backoff").stdout
     assert "place_order" in cli(*run, "impact", "apply_discount").stdout
     assert "place_order" in cli(*run, "related", "total_price").stdout
     way = cli(*run, "path", "place_order", "apply_discount").stdout

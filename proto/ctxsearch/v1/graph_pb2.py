@@ -25,15 +25,15 @@ _sym_db = _symbol_database.Default()
 from ctxsearch.v1 import node_pb2 as ctxsearch_dot_v1_dot_node__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18\x63txsearch/v1/graph.proto\x12\x0c\x63txsearch.v1\x1a\x17\x63txsearch/v1/node.proto\"Q\n\x0eGetNodeRequest\x12,\n\x08selector\x18\x01 \x01(\x0b\x32\x1a.ctxsearch.v1.NodeSelector\x12\x11\n\tomit_text\x18\x02 \x01(\x08\"-\n\x0eUnresolvedCall\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05lines\x18\x02 \x03(\x05\"\xa2\x02\n\x0fGetNodeResponse\x12 \n\x04node\x18\x01 \x01(\x0b\x32\x12.ctxsearch.v1.Node\x12\x0b\n\x03\x64oc\x18\x02 \x01(\t\x12\x0c\n\x04\x62ody\x18\x03 \x01(\t\x12.\n\tfreshness\x18\x04 \x01(\x0b\x32\x1b.ctxsearch.v1.NodeFreshness\x12\x14\n\x0c\x63\x61ller_count\x18\x05 \x01(\x05\x12\x18\n\x10\x64\x65pendency_count\x18\x06 \x01(\x05\x12\x30\n\nunresolved\x18\x07 \x03(\x0b\x32\x1c.ctxsearch.v1.UnresolvedCall\x12\x12\n\ngeneration\x18\x08 \x01(\x05\x12\x17\n\x0f\x63hanged_on_disk\x18\t \x01(\x08\x12\x13\n\x0bgraph_ready\x18\n \x01(\x08\"\xaa\x01\n\x10\x46indNodesRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12&\n\x05match\x18\x02 \x01(\x0e\x32\x17.ctxsearch.v1.NameMatch\x12\x12\n\nrepository\x18\x03 \x01(\t\x12%\n\x05kinds\x18\x04 \x03(\x0e\x32\x16.ctxsearch.v1.NodeKind\x12\x11\n\tpage_size\x18\x05 \x01(\x05\x12\x12\n\npage_token\x18\x06 \x01(\t\"c\n\x11\x46indNodesResponse\x12!\n\x05nodes\x18\x01 \x03(\x0b\x32\x12.ctxsearch.v1.Node\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12\x12\n\nnear_names\x18\x03 \x03(\t\"\x9a\x01\n\x0bReachedNode\x12 \n\x04node\x18\x01 \x01(\x0b\x32\x12.ctxsearch.v1.Node\x12\x10\n\x08\x64istance\x18\x02 \x01(\x05\x12\x12\n\nconfidence\x18\x03 \x01(\x01\x12#\n\x03via\x18\x04 \x01(\x0e\x32\x16.ctxsearch.v1.EdgeKind\x12\x0f\n\x07\x66rom_id\x18\x05 \x01(\t\x12\r\n\x05lines\x18\x06 \x03(\x05\"\x8c\x01\n\x0e\x43\x61llersRequest\x12,\n\x08selector\x18\x01 \x01(\x0b\x32\x1a.ctxsearch.v1.NodeSelector\x12\r\n\x05\x64\x65pth\x18\x02 \x01(\x05\x12\x1b\n\x0emin_confidence\x18\x03 \x01(\x01H\x00\x88\x01\x01\x12\r\n\x05limit\x18\x04 \x01(\x05\x42\x11\n\x0f_min_confidence\"\x86\x01\n\x0f\x43\x61llersResponse\x12 \n\x04node\x18\x01 \x01(\x0b\x32\x12.ctxsearch.v1.Node\x12*\n\x07reached\x18\x02 \x03(\x0b\x32\x19.ctxsearch.v1.ReachedNode\x12\x11\n\ttruncated\x18\x03 \x01(\x08\x12\x12\n\ngeneration\x18\x04 \x01(\x05\"\x91\x01\n\x13\x44\x65pendenciesRequest\x12,\n\x08selector\x18\x01 \x01(\x0b\x32\x1a.ctxsearch.v1.NodeSelector\x12\r\n\x05\x64\x65pth\x18\x02 \x01(\x05\x12\x1b\n\x0emin_confidence\x18\x03 \x01(\x01H\x00\x88\x01\x01\x12\r\n\x05limit\x18\x04 \x01(\x05\x42\x11\n\x0f_min_confidence\"\xbd\x01\n\x14\x44\x65pendenciesResponse\x12 \n\x04node\x18\x01 \x01(\x0b\x32\x12.ctxsearch.v1.Node\x12*\n\x07reached\x18\x02 \x03(\x0b\x32\x19.ctxsearch.v1.ReachedNode\x12\x11\n\ttruncated\x18\x03 \x01(\x08\x12\x12\n\ngeneration\x18\x04 \x01(\x05\x12\x30\n\nunresolved\x18\x05 \x03(\x0b\x32\x1c.ctxsearch.v1.UnresolvedCall\"\x8d\x01\n\x0eRelatedRequest\x12,\n\x08selector\x18\x01 \x01(\x0b\x32\x1a.ctxsearch.v1.NodeSelector\x12\x0e\n\x06radius\x18\x02 \x01(\x05\x12\x1b\n\x0emin_confidence\x18\x03 \x01(\x01H\x00\x88\x01\x01\x12\r\n\x05limit\x18\x04 \x01(\x05\x42\x11\n\x0f_min_confidence\"\x86\x01\n\x0fRelatedResponse\x12 \n\x04node\x18\x01 \x01(\x0b\x32\x12.ctxsearch.v1.Node\x12*\n\x07reached\x18\x02 \x03(\x0b\x32\x19.ctxsearch.v1.ReachedNode\x12\x11\n\ttruncated\x18\x03 \x01(\x08\x12\x12\n\ngeneration\x18\x04 \x01(\x05\"\xa2\x01\n\x0bPathRequest\x12(\n\x04\x66rom\x18\x01 \x01(\x0b\x32\x1a.ctxsearch.v1.NodeSelector\x12&\n\x02to\x18\x02 \x01(\x0b\x32\x1a.ctxsearch.v1.NodeSelector\x12\x11\n\tmax_depth\x18\x03 \x01(\x05\x12\x1b\n\x0emin_confidence\x18\x04 \x01(\x01H\x00\x88\x01\x01\x42\x11\n\x0f_min_confidence\"h\n\x0cPathResponse\x12!\n\x05nodes\x18\x01 \x03(\x0b\x32\x12.ctxsearch.v1.Node\x12!\n\x05\x65\x64ges\x18\x02 \x03(\x0b\x32\x12.ctxsearch.v1.Edge\x12\x12\n\ngeneration\x18\x03 \x01(\x05\"\x8b\x01\n\rImpactRequest\x12,\n\x08selector\x18\x01 \x01(\x0b\x32\x1a.ctxsearch.v1.NodeSelector\x12\r\n\x05\x64\x65pth\x18\x02 \x01(\x05\x12\x1b\n\x0emin_confidence\x18\x03 \x01(\x01H\x00\x88\x01\x01\x12\r\n\x05limit\x18\x04 \x01(\x05\x42\x11\n\x0f_min_confidence\"\x85\x01\n\x0eImpactResponse\x12 \n\x04node\x18\x01 \x01(\x0b\x32\x12.ctxsearch.v1.Node\x12*\n\x07reached\x18\x02 \x03(\x0b\x32\x19.ctxsearch.v1.ReachedNode\x12\x11\n\ttruncated\x18\x03 \x01(\x08\x12\x12\n\ngeneration\x18\x04 \x01(\x05\"t\n\x0eOutlineRequest\x12\x12\n\nrepository\x18\x01 \x01(\t\x12\x0c\n\x04path\x18\x02 \x01(\t\x12\x11\n\tpage_size\x18\x03 \x01(\x05\x12\x12\n\npage_token\x18\x04 \x01(\t\x12\x19\n\x11include_freshness\x18\x05 \x01(\x08\"o\n\x0cOutlineEntry\x12 \n\x04node\x18\x01 \x01(\x0b\x32\x12.ctxsearch.v1.Node\x12\r\n\x05\x64\x65pth\x18\x02 \x01(\x05\x12.\n\tfreshness\x18\x03 \x01(\x0b\x32\x1b.ctxsearch.v1.NodeFreshness\"k\n\x0fOutlineResponse\x12+\n\x07\x65ntries\x18\x01 \x03(\x0b\x32\x1a.ctxsearch.v1.OutlineEntry\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12\x12\n\ngeneration\x18\x03 \x01(\x05\">\n\x19SummarizeFreshnessRequest\x12\x12\n\nrepository\x18\x01 \x01(\t\x12\r\n\x05limit\x18\x02 \x01(\x05\"Z\n\x0e\x46reshnessShare\x12*\n\tfreshness\x18\x01 \x01(\x0e\x32\x17.ctxsearch.v1.Freshness\x12\r\n\x05nodes\x18\x02 \x01(\x05\x12\r\n\x05share\x18\x03 \x01(\x01\"w\n\nOldHotNode\x12 \n\x04node\x18\x01 \x01(\x0b\x32\x12.ctxsearch.v1.Node\x12\x10\n\x08\x61ge_days\x18\x02 \x01(\x05\x12\x1a\n\x12older_than_horizon\x18\x03 \x01(\x08\x12\x19\n\x11living_references\x18\x04 \x01(\x05\"\xb2\x01\n\x1aSummarizeFreshnessResponse\x12,\n\x06shares\x18\x01 \x03(\x0b\x32\x1c.ctxsearch.v1.FreshnessShare\x12\r\n\x05nodes\x18\x02 \x01(\x05\x12,\n\noldest_hot\x18\x03 \x03(\x0b\x32\x18.ctxsearch.v1.OldHotNode\x12\x15\n\rhistory_ready\x18\x04 \x01(\x08\x12\x12\n\ngeneration\x18\x05 \x01(\x05*T\n\tNameMatch\x12\x1a\n\x16NAME_MATCH_UNSPECIFIED\x10\x00\x12\x14\n\x10NAME_MATCH_EXACT\x10\x01\x12\x15\n\x11NAME_MATCH_PREFIX\x10\x02\x32\xc0\x05\n\x0cGraphService\x12\x46\n\x07GetNode\x12\x1c.ctxsearch.v1.GetNodeRequest\x1a\x1d.ctxsearch.v1.GetNodeResponse\x12L\n\tFindNodes\x12\x1e.ctxsearch.v1.FindNodesRequest\x1a\x1f.ctxsearch.v1.FindNodesResponse\x12\x46\n\x07\x43\x61llers\x12\x1c.ctxsearch.v1.CallersRequest\x1a\x1d.ctxsearch.v1.CallersResponse\x12U\n\x0c\x44\x65pendencies\x12!.ctxsearch.v1.DependenciesRequest\x1a\".ctxsearch.v1.DependenciesResponse\x12\x46\n\x07Related\x12\x1c.ctxsearch.v1.RelatedRequest\x1a\x1d.ctxsearch.v1.RelatedResponse\x12=\n\x04Path\x12\x19.ctxsearch.v1.PathRequest\x1a\x1a.ctxsearch.v1.PathResponse\x12\x43\n\x06Impact\x12\x1b.ctxsearch.v1.ImpactRequest\x1a\x1c.ctxsearch.v1.ImpactResponse\x12\x46\n\x07Outline\x12\x1c.ctxsearch.v1.OutlineRequest\x1a\x1d.ctxsearch.v1.OutlineResponse\x12g\n\x12SummarizeFreshness\x12\'.ctxsearch.v1.SummarizeFreshnessRequest\x1a(.ctxsearch.v1.SummarizeFreshnessResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18\x63txsearch/v1/graph.proto\x12\x0c\x63txsearch.v1\x1a\x17\x63txsearch/v1/node.proto\"Q\n\x0eGetNodeRequest\x12,\n\x08selector\x18\x01 \x01(\x0b\x32\x1a.ctxsearch.v1.NodeSelector\x12\x11\n\tomit_text\x18\x02 \x01(\x08\"-\n\x0eUnresolvedCall\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05lines\x18\x02 \x03(\x05\"\xa2\x02\n\x0fGetNodeResponse\x12 \n\x04node\x18\x01 \x01(\x0b\x32\x12.ctxsearch.v1.Node\x12\x0b\n\x03\x64oc\x18\x02 \x01(\t\x12\x0c\n\x04\x62ody\x18\x03 \x01(\t\x12.\n\tfreshness\x18\x04 \x01(\x0b\x32\x1b.ctxsearch.v1.NodeFreshness\x12\x14\n\x0c\x63\x61ller_count\x18\x05 \x01(\x05\x12\x18\n\x10\x64\x65pendency_count\x18\x06 \x01(\x05\x12\x30\n\nunresolved\x18\x07 \x03(\x0b\x32\x1c.ctxsearch.v1.UnresolvedCall\x12\x12\n\ngeneration\x18\x08 \x01(\x05\x12\x17\n\x0f\x63hanged_on_disk\x18\t \x01(\x08\x12\x13\n\x0bgraph_ready\x18\n \x01(\x08\"\xaa\x01\n\x10\x46indNodesRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12&\n\x05match\x18\x02 \x01(\x0e\x32\x17.ctxsearch.v1.NameMatch\x12\x12\n\nrepository\x18\x03 \x01(\t\x12%\n\x05kinds\x18\x04 \x03(\x0e\x32\x16.ctxsearch.v1.NodeKind\x12\x11\n\tpage_size\x18\x05 \x01(\x05\x12\x12\n\npage_token\x18\x06 \x01(\t\"c\n\x11\x46indNodesResponse\x12!\n\x05nodes\x18\x01 \x03(\x0b\x32\x12.ctxsearch.v1.Node\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12\x12\n\nnear_names\x18\x03 \x03(\t\"\xad\x01\n\x0bReachedNode\x12 \n\x04node\x18\x01 \x01(\x0b\x32\x12.ctxsearch.v1.Node\x12\x10\n\x08\x64istance\x18\x02 \x01(\x05\x12\x12\n\nconfidence\x18\x03 \x01(\x01\x12#\n\x03via\x18\x04 \x01(\x0e\x32\x16.ctxsearch.v1.EdgeKind\x12\x0f\n\x07\x66rom_id\x18\x05 \x01(\t\x12\r\n\x05lines\x18\x06 \x03(\x05\x12\x11\n\tline_text\x18\x07 \x01(\t\"\x8c\x01\n\x0e\x43\x61llersRequest\x12,\n\x08selector\x18\x01 \x01(\x0b\x32\x1a.ctxsearch.v1.NodeSelector\x12\r\n\x05\x64\x65pth\x18\x02 \x01(\x05\x12\x1b\n\x0emin_confidence\x18\x03 \x01(\x01H\x00\x88\x01\x01\x12\r\n\x05limit\x18\x04 \x01(\x05\x42\x11\n\x0f_min_confidence\"\x86\x01\n\x0f\x43\x61llersResponse\x12 \n\x04node\x18\x01 \x01(\x0b\x32\x12.ctxsearch.v1.Node\x12*\n\x07reached\x18\x02 \x03(\x0b\x32\x19.ctxsearch.v1.ReachedNode\x12\x11\n\ttruncated\x18\x03 \x01(\x08\x12\x12\n\ngeneration\x18\x04 \x01(\x05\"\x91\x01\n\x13\x44\x65pendenciesRequest\x12,\n\x08selector\x18\x01 \x01(\x0b\x32\x1a.ctxsearch.v1.NodeSelector\x12\r\n\x05\x64\x65pth\x18\x02 \x01(\x05\x12\x1b\n\x0emin_confidence\x18\x03 \x01(\x01H\x00\x88\x01\x01\x12\r\n\x05limit\x18\x04 \x01(\x05\x42\x11\n\x0f_min_confidence\"\xbd\x01\n\x14\x44\x65pendenciesResponse\x12 \n\x04node\x18\x01 \x01(\x0b\x32\x12.ctxsearch.v1.Node\x12*\n\x07reached\x18\x02 \x03(\x0b\x32\x19.ctxsearch.v1.ReachedNode\x12\x11\n\ttruncated\x18\x03 \x01(\x08\x12\x12\n\ngeneration\x18\x04 \x01(\x05\x12\x30\n\nunresolved\x18\x05 \x03(\x0b\x32\x1c.ctxsearch.v1.UnresolvedCall\"\x8d\x01\n\x0eRelatedRequest\x12,\n\x08selector\x18\x01 \x01(\x0b\x32\x1a.ctxsearch.v1.NodeSelector\x12\x0e\n\x06radius\x18\x02 \x01(\x05\x12\x1b\n\x0emin_confidence\x18\x03 \x01(\x01H\x00\x88\x01\x01\x12\r\n\x05limit\x18\x04 \x01(\x05\x42\x11\n\x0f_min_confidence\"\x86\x01\n\x0fRelatedResponse\x12 \n\x04node\x18\x01 \x01(\x0b\x32\x12.ctxsearch.v1.Node\x12*\n\x07reached\x18\x02 \x03(\x0b\x32\x19.ctxsearch.v1.ReachedNode\x12\x11\n\ttruncated\x18\x03 \x01(\x08\x12\x12\n\ngeneration\x18\x04 \x01(\x05\"\xa2\x01\n\x0bPathRequest\x12(\n\x04\x66rom\x18\x01 \x01(\x0b\x32\x1a.ctxsearch.v1.NodeSelector\x12&\n\x02to\x18\x02 \x01(\x0b\x32\x1a.ctxsearch.v1.NodeSelector\x12\x11\n\tmax_depth\x18\x03 \x01(\x05\x12\x1b\n\x0emin_confidence\x18\x04 \x01(\x01H\x00\x88\x01\x01\x42\x11\n\x0f_min_confidence\"h\n\x0cPathResponse\x12!\n\x05nodes\x18\x01 \x03(\x0b\x32\x12.ctxsearch.v1.Node\x12!\n\x05\x65\x64ges\x18\x02 \x03(\x0b\x32\x12.ctxsearch.v1.Edge\x12\x12\n\ngeneration\x18\x03 \x01(\x05\"\x8b\x01\n\rImpactRequest\x12,\n\x08selector\x18\x01 \x01(\x0b\x32\x1a.ctxsearch.v1.NodeSelector\x12\r\n\x05\x64\x65pth\x18\x02 \x01(\x05\x12\x1b\n\x0emin_confidence\x18\x03 \x01(\x01H\x00\x88\x01\x01\x12\r\n\x05limit\x18\x04 \x01(\x05\x42\x11\n\x0f_min_confidence\"\x85\x01\n\x0eImpactResponse\x12 \n\x04node\x18\x01 \x01(\x0b\x32\x12.ctxsearch.v1.Node\x12*\n\x07reached\x18\x02 \x03(\x0b\x32\x19.ctxsearch.v1.ReachedNode\x12\x11\n\ttruncated\x18\x03 \x01(\x08\x12\x12\n\ngeneration\x18\x04 \x01(\x05\"t\n\x0eOutlineRequest\x12\x12\n\nrepository\x18\x01 \x01(\t\x12\x0c\n\x04path\x18\x02 \x01(\t\x12\x11\n\tpage_size\x18\x03 \x01(\x05\x12\x12\n\npage_token\x18\x04 \x01(\t\x12\x19\n\x11include_freshness\x18\x05 \x01(\x08\"o\n\x0cOutlineEntry\x12 \n\x04node\x18\x01 \x01(\x0b\x32\x12.ctxsearch.v1.Node\x12\r\n\x05\x64\x65pth\x18\x02 \x01(\x05\x12.\n\tfreshness\x18\x03 \x01(\x0b\x32\x1b.ctxsearch.v1.NodeFreshness\"k\n\x0fOutlineResponse\x12+\n\x07\x65ntries\x18\x01 \x03(\x0b\x32\x1a.ctxsearch.v1.OutlineEntry\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12\x12\n\ngeneration\x18\x03 \x01(\x05\">\n\x19SummarizeFreshnessRequest\x12\x12\n\nrepository\x18\x01 \x01(\t\x12\r\n\x05limit\x18\x02 \x01(\x05\"Z\n\x0e\x46reshnessShare\x12*\n\tfreshness\x18\x01 \x01(\x0e\x32\x17.ctxsearch.v1.Freshness\x12\r\n\x05nodes\x18\x02 \x01(\x05\x12\r\n\x05share\x18\x03 \x01(\x01\"w\n\nOldHotNode\x12 \n\x04node\x18\x01 \x01(\x0b\x32\x12.ctxsearch.v1.Node\x12\x10\n\x08\x61ge_days\x18\x02 \x01(\x05\x12\x1a\n\x12older_than_horizon\x18\x03 \x01(\x08\x12\x19\n\x11living_references\x18\x04 \x01(\x05\"\xb2\x01\n\x1aSummarizeFreshnessResponse\x12,\n\x06shares\x18\x01 \x03(\x0b\x32\x1c.ctxsearch.v1.FreshnessShare\x12\r\n\x05nodes\x18\x02 \x01(\x05\x12,\n\noldest_hot\x18\x03 \x03(\x0b\x32\x18.ctxsearch.v1.OldHotNode\x12\x15\n\rhistory_ready\x18\x04 \x01(\x08\x12\x12\n\ngeneration\x18\x05 \x01(\x05*T\n\tNameMatch\x12\x1a\n\x16NAME_MATCH_UNSPECIFIED\x10\x00\x12\x14\n\x10NAME_MATCH_EXACT\x10\x01\x12\x15\n\x11NAME_MATCH_PREFIX\x10\x02\x32\xc0\x05\n\x0cGraphService\x12\x46\n\x07GetNode\x12\x1c.ctxsearch.v1.GetNodeRequest\x1a\x1d.ctxsearch.v1.GetNodeResponse\x12L\n\tFindNodes\x12\x1e.ctxsearch.v1.FindNodesRequest\x1a\x1f.ctxsearch.v1.FindNodesResponse\x12\x46\n\x07\x43\x61llers\x12\x1c.ctxsearch.v1.CallersRequest\x1a\x1d.ctxsearch.v1.CallersResponse\x12U\n\x0c\x44\x65pendencies\x12!.ctxsearch.v1.DependenciesRequest\x1a\".ctxsearch.v1.DependenciesResponse\x12\x46\n\x07Related\x12\x1c.ctxsearch.v1.RelatedRequest\x1a\x1d.ctxsearch.v1.RelatedResponse\x12=\n\x04Path\x12\x19.ctxsearch.v1.PathRequest\x1a\x1a.ctxsearch.v1.PathResponse\x12\x43\n\x06Impact\x12\x1b.ctxsearch.v1.ImpactRequest\x1a\x1c.ctxsearch.v1.ImpactResponse\x12\x46\n\x07Outline\x12\x1c.ctxsearch.v1.OutlineRequest\x1a\x1d.ctxsearch.v1.OutlineResponse\x12g\n\x12SummarizeFreshness\x12\'.ctxsearch.v1.SummarizeFreshnessRequest\x1a(.ctxsearch.v1.SummarizeFreshnessResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'ctxsearch.v1.graph_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_NAMEMATCH']._serialized_start=3169
-  _globals['_NAMEMATCH']._serialized_end=3253
+  _globals['_NAMEMATCH']._serialized_start=3188
+  _globals['_NAMEMATCH']._serialized_end=3272
   _globals['_GETNODEREQUEST']._serialized_start=67
   _globals['_GETNODEREQUEST']._serialized_end=148
   _globals['_UNRESOLVEDCALL']._serialized_start=150
@@ -45,41 +45,41 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_FINDNODESRESPONSE']._serialized_start=663
   _globals['_FINDNODESRESPONSE']._serialized_end=762
   _globals['_REACHEDNODE']._serialized_start=765
-  _globals['_REACHEDNODE']._serialized_end=919
-  _globals['_CALLERSREQUEST']._serialized_start=922
-  _globals['_CALLERSREQUEST']._serialized_end=1062
-  _globals['_CALLERSRESPONSE']._serialized_start=1065
-  _globals['_CALLERSRESPONSE']._serialized_end=1199
-  _globals['_DEPENDENCIESREQUEST']._serialized_start=1202
-  _globals['_DEPENDENCIESREQUEST']._serialized_end=1347
-  _globals['_DEPENDENCIESRESPONSE']._serialized_start=1350
-  _globals['_DEPENDENCIESRESPONSE']._serialized_end=1539
-  _globals['_RELATEDREQUEST']._serialized_start=1542
-  _globals['_RELATEDREQUEST']._serialized_end=1683
-  _globals['_RELATEDRESPONSE']._serialized_start=1686
-  _globals['_RELATEDRESPONSE']._serialized_end=1820
-  _globals['_PATHREQUEST']._serialized_start=1823
-  _globals['_PATHREQUEST']._serialized_end=1985
-  _globals['_PATHRESPONSE']._serialized_start=1987
-  _globals['_PATHRESPONSE']._serialized_end=2091
-  _globals['_IMPACTREQUEST']._serialized_start=2094
-  _globals['_IMPACTREQUEST']._serialized_end=2233
-  _globals['_IMPACTRESPONSE']._serialized_start=2236
-  _globals['_IMPACTRESPONSE']._serialized_end=2369
-  _globals['_OUTLINEREQUEST']._serialized_start=2371
-  _globals['_OUTLINEREQUEST']._serialized_end=2487
-  _globals['_OUTLINEENTRY']._serialized_start=2489
-  _globals['_OUTLINEENTRY']._serialized_end=2600
-  _globals['_OUTLINERESPONSE']._serialized_start=2602
-  _globals['_OUTLINERESPONSE']._serialized_end=2709
-  _globals['_SUMMARIZEFRESHNESSREQUEST']._serialized_start=2711
-  _globals['_SUMMARIZEFRESHNESSREQUEST']._serialized_end=2773
-  _globals['_FRESHNESSSHARE']._serialized_start=2775
-  _globals['_FRESHNESSSHARE']._serialized_end=2865
-  _globals['_OLDHOTNODE']._serialized_start=2867
-  _globals['_OLDHOTNODE']._serialized_end=2986
-  _globals['_SUMMARIZEFRESHNESSRESPONSE']._serialized_start=2989
-  _globals['_SUMMARIZEFRESHNESSRESPONSE']._serialized_end=3167
-  _globals['_GRAPHSERVICE']._serialized_start=3256
-  _globals['_GRAPHSERVICE']._serialized_end=3960
+  _globals['_REACHEDNODE']._serialized_end=938
+  _globals['_CALLERSREQUEST']._serialized_start=941
+  _globals['_CALLERSREQUEST']._serialized_end=1081
+  _globals['_CALLERSRESPONSE']._serialized_start=1084
+  _globals['_CALLERSRESPONSE']._serialized_end=1218
+  _globals['_DEPENDENCIESREQUEST']._serialized_start=1221
+  _globals['_DEPENDENCIESREQUEST']._serialized_end=1366
+  _globals['_DEPENDENCIESRESPONSE']._serialized_start=1369
+  _globals['_DEPENDENCIESRESPONSE']._serialized_end=1558
+  _globals['_RELATEDREQUEST']._serialized_start=1561
+  _globals['_RELATEDREQUEST']._serialized_end=1702
+  _globals['_RELATEDRESPONSE']._serialized_start=1705
+  _globals['_RELATEDRESPONSE']._serialized_end=1839
+  _globals['_PATHREQUEST']._serialized_start=1842
+  _globals['_PATHREQUEST']._serialized_end=2004
+  _globals['_PATHRESPONSE']._serialized_start=2006
+  _globals['_PATHRESPONSE']._serialized_end=2110
+  _globals['_IMPACTREQUEST']._serialized_start=2113
+  _globals['_IMPACTREQUEST']._serialized_end=2252
+  _globals['_IMPACTRESPONSE']._serialized_start=2255
+  _globals['_IMPACTRESPONSE']._serialized_end=2388
+  _globals['_OUTLINEREQUEST']._serialized_start=2390
+  _globals['_OUTLINEREQUEST']._serialized_end=2506
+  _globals['_OUTLINEENTRY']._serialized_start=2508
+  _globals['_OUTLINEENTRY']._serialized_end=2619
+  _globals['_OUTLINERESPONSE']._serialized_start=2621
+  _globals['_OUTLINERESPONSE']._serialized_end=2728
+  _globals['_SUMMARIZEFRESHNESSREQUEST']._serialized_start=2730
+  _globals['_SUMMARIZEFRESHNESSREQUEST']._serialized_end=2792
+  _globals['_FRESHNESSSHARE']._serialized_start=2794
+  _globals['_FRESHNESSSHARE']._serialized_end=2884
+  _globals['_OLDHOTNODE']._serialized_start=2886
+  _globals['_OLDHOTNODE']._serialized_end=3005
+  _globals['_SUMMARIZEFRESHNESSRESPONSE']._serialized_start=3008
+  _globals['_SUMMARIZEFRESHNESSRESPONSE']._serialized_end=3186
+  _globals['_GRAPHSERVICE']._serialized_start=3275
+  _globals['_GRAPHSERVICE']._serialized_end=3979
 # @@protoc_insertion_point(module_scope)

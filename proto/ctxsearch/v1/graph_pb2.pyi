@@ -254,6 +254,7 @@ class ReachedNode(_message.Message):
     VIA_FIELD_NUMBER: _builtins.int
     FROM_ID_FIELD_NUMBER: _builtins.int
     LINES_FIELD_NUMBER: _builtins.int
+    LINE_TEXT_FIELD_NUMBER: _builtins.int
     distance: _builtins.int
     """Least number of edges from the start."""
     confidence: _builtins.float
@@ -262,13 +263,17 @@ class ReachedNode(_message.Message):
     """Kind of that edge."""
     from_id: _builtins.str
     """Id of the node from which it was reached."""
+    line_text: _builtins.str
+    """Text of the first of those lines, without indentation, at most 200 characters."""
     @_builtins.property
     def node(self) -> _node_pb2.Node:
         """The node."""
 
     @_builtins.property
     def lines(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Lines of that edge's sites in its source node's file, 1-based."""
+        """Lines of that edge's sites in its source node's file, 1-based. The source is the node itself where the walk goes
+        backwards (Callers, Impact), and the node of `from_id` where it goes forwards (Dependencies).
+        """
 
     def __init__(
         self,
@@ -279,10 +284,11 @@ class ReachedNode(_message.Message):
         via: _node_pb2.EdgeKind.ValueType = ...,
         from_id: _builtins.str = ...,
         lines: _abc.Iterable[_builtins.int] | None = ...,
+        line_text: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["node", b"node"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["confidence", b"confidence", "distance", b"distance", "from_id", b"from_id", "lines", b"lines", "node", b"node", "via", b"via"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["confidence", b"confidence", "distance", b"distance", "from_id", b"from_id", "line_text", b"line_text", "lines", b"lines", "node", b"node", "via", b"via"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -328,7 +334,7 @@ Global___CallersRequest: _TypeAlias = CallersRequest  # noqa: Y015
 
 @_typing.final
 class CallersResponse(_message.Message):
-    """Callers, nearest first."""
+    """Callers, nearest first; at one distance tests after other code, then the surest, then by path and line."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -404,7 +410,7 @@ Global___DependenciesRequest: _TypeAlias = DependenciesRequest  # noqa: Y015
 
 @_typing.final
 class DependenciesResponse(_message.Message):
-    """Dependencies, nearest first."""
+    """Dependencies, nearest first; at one distance tests after other code, then the surest, then by path and line."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
