@@ -337,7 +337,9 @@ def measure(session: Session, folder: Path, options: argparse.Namespace) -> None
     until(session, name, "whole")
     figure("memory after queries and edits, before", f"{serving_bytes(session) >> 20}, {before >> 20} MB", "flat")
     busy_while_indexing(session, folder, name, files, options, percentile(idle, 95))
-    figure("restart until the first answer", f"{restart(session, name):.2f} s", "< 3 s")
+    first, whole = restart(session, name)
+    figure("restart until the first answer", f"{first:.2f} s", "< 3 s")
+    figure("restart until every signal answers", f"{whole:.2f} s", "< 3 s")
     figure("processor time of the daemon by then", f"{sum(daemon_times(session)):.2f} s")
 
 
@@ -361,7 +363,8 @@ def busy_while_indexing(
     session.repository("RemoveRepository", repository_pb2.RemoveRepositoryRequest(repository=other))
 
 
-def restart(session: Session, name: str) -> float:
+def restart(session: Session, name: str) -> tuple[float, float]:
+    """Seconds until words answer, and until meaning and freshness do too."""
     session.close()
     stop(session.settings)
     start = time.perf_counter()
@@ -369,7 +372,12 @@ def restart(session: Session, name: str) -> float:
     wanted.ClearField("expansion")
     response = session.search(wanted)
     assert response.results[0].node.name == function_name(3, 0)
-    return time.perf_counter() - start
+    first = time.perf_counter() - start
+    for progress in follow(session, name):
+        if progress.vectors_ready and progress.history_ready:
+            break
+    assert not session.search(wanted).degraded
+    return first, time.perf_counter() - start
 
 
 if __name__ == "__main__":

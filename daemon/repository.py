@@ -120,6 +120,7 @@ class Repository:
         self._under_way: tuple[str, ...] = ()
         self._unreadable: frozenset[str] = frozenset()  # changed, and could not be indexed; the indexing thread's own
         self._behind = False  # history or vectors have something to do
+        self._unread = False  # history and vectors of before a restart are on disk, and not read yet
         self._stopping = False
         self._kill_reason = ""
         self._distrusted = -DISTRUST_SECONDS
@@ -402,29 +403,47 @@ class Repository:
             return
         if loaded is not None:
             with self._changed:
+                self._unread = True
+                self._follow_state = State(Phase.QUEUED)
                 self._put(loaded)
             self._on_change(self)
 
     # History and vectors, which follow
 
     def _follow_loop(self) -> None:
-        while self._next_follow():
-            self._attempt("follow", self._follow_job, Refresh(), self._hear_follow)
+        while (task := self._next_follow()) is not None:
+            task()
         self._dismiss("follow")
 
-    def _next_follow(self) -> bool:
+    def _next_follow(self) -> Callable[[], object] | None:
+        """What to do next; an idle worker is sent away meanwhile. None when stopping."""
         with self._changed:
             idle_since = time.monotonic()
             while not self._stopping:
+                if self._unread:
+                    self._unread = False
+                    return self._recall
                 if self._behind and self._snapshot is not None:
                     self._behind = False
                     self._follow_state = State(Phase.HISTORY)
-                    return True
+                    return self._catch_up
                 idle_left = idle_since + self._short_idle_seconds - time.monotonic()
                 if idle_left <= 0 and "follow" in self._workers:
                     self._dismiss("follow")
                 self._changed.wait(idle_left if "follow" in self._workers else None)
-        return False
+        return None
+
+    def _recall(self) -> None:
+        """Has what was there before a restart answer, before a worker has started and looked for what is new."""
+        for change in (self.stores.with_history, self.stores.with_vectors):
+            try:
+                self._amend(change)
+            except Exception as error:  # this thread must live; the worker makes good what is damaged
+                _log.warning("a store cannot be read", repository=self.record.name, error=str(error))
+        self._set_follow_state(State(Phase.IDLE))
+
+    def _catch_up(self) -> None:
+        self._attempt("follow", self._follow_job, Refresh(), self._hear_follow)
 
     def _hear_follow(self, report: Progress | Committed | Done) -> None:
         if isinstance(report, Progress):

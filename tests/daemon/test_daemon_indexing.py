@@ -153,6 +153,21 @@ def test_after_kill_nine_the_last_generation_answers_and_nothing_is_left_running
     assert names(search(session, "apply_discount", name)) == names(before)
 
 
+def test_after_a_restart_meaning_and_history_answer_from_what_is_on_disk(session: Session, project: Path) -> None:
+    name = add_and_wait(session, project)
+    before = search(session, "apply_discount", name)
+    stop(session.settings)
+    session.close()
+    project.rename(project.parent / "elsewhere")  # so that no worker can find anything to do
+    for progress in follow(session, name):
+        if progress.vectors_ready and progress.history_ready:
+            break
+    after = search(session, "apply_discount", name)
+    assert not after.degraded
+    assert names(after) == names(before)
+    assert [one.freshness for one in after.results] == [one.freshness for one in before.results]
+
+
 @pytest.mark.parametrize("phase", ["LISTING", "PARSING", "EMBEDDING"])
 def test_kill_nine_while_indexing_loses_nothing(session: Session, project: Path, phase: str) -> None:
     request = repository_pb2.AddRepositoryRequest(path=str(project))
