@@ -285,7 +285,7 @@ def demo(ctx: click.Context, path: Path, query: str) -> None:
     request = search_pb2.ContextSearchRequest(text=query, k=5)
     request.scope.include.repositories.append(repository.name)
     click.echo(f"\n$ ctxsearch {query!r}")
-    click.echo("\n".join(show.results(session.search(request), explain=False)))
+    click.echo("\n".join(show.results(session.search(request), explain=False, here=True)))
     click.echo(
         "\nNext:\n"
         "  ctxsearch 'your question'             search from anywhere in the repository\n"

@@ -74,7 +74,8 @@ def search(ctx: click.Context, /, words: tuple[str, ...], as_json: bool, open_be
     if as_json:
         click.echo(show.as_json(response))
     else:
-        click.echo("\n".join(show.results(response, options["explain"])))
+        here = len(request.scope.include.repositories) == 1
+        click.echo("\n".join(show.results(response, options["explain"], here=here)))
     if open_best and response.results:
         open_in_editor(session, response.results[0].node)
     ctx.exit(FOUND if response.results else NOTHING)
@@ -176,6 +177,8 @@ def settle_scope(session: Session, request: Any, everywhere: bool, yes: bool) ->
     entries = session.repositories()
     here = ensure_repository(session, entries, yes)
     if here is None:
+        names = ", ".join(entry.repository.name for entry in entries)
+        click.echo(f"{session.cwd} is in no repository; searching all that were added: {names}", err=True)
         return
     request.scope.include.repositories.append(here.name)
     if session.cwd != Path.cwd():

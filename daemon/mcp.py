@@ -83,7 +83,7 @@ class Tools:
         if name:
             request.scope.include.repositories.append(name)
         response = self._session.search(request)
-        return within_budget(show.results(response, explain=False), max_tokens)
+        return within_budget(show.results(response, explain=False, here=bool(name)), max_tokens)
 
     def get_node(self, symbol: Symbol, repository: Repository = "", max_tokens: Tokens = DEFAULT_TOKENS) -> str:
         """Read one symbol whole: its source, where it is, how fresh it is, how many callers and dependencies it has.

@@ -58,9 +58,9 @@ def node_line(node: node_pb2.Node, with_repository: bool = False) -> str:
     return f"{where}  {click.style(safe(node.qualified_name or node.name), bold=True)}  {kind_word(node)}"
 
 
-def results(response: search_pb2.ContextSearchResponse, explain: bool) -> Iterator[str]:
-    """The answer to a search."""
-    several = len({result.node.repository for result in response.results}) > 1
+def results(response: search_pb2.ContextSearchResponse, explain: bool, *, here: bool = False) -> Iterator[str]:
+    """The answer to a search; `here`: in the one repository that the reader stands in, so that paths say enough."""
+    several = not here or len({result.node.repository for result in response.results}) > 1
     for number, result in enumerate(response.results, 1):
         yield from _result(number, result, several)
         if explain:

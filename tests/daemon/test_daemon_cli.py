@@ -186,6 +186,13 @@ def test_graph_verbs(served: Served) -> None:
     assert json.loads(cli(*run, "callers", "apply_discount", "--json").stdout)["reached"]
 
 
+def test_outside_of_any_repository_all_are_searched_and_named(served: Served, tmp_path: Path) -> None:
+    found = cli(served.settings, tmp_path, "apply_discount")
+    assert f"is in no repository; searching all that were added: {served.name}" in found.stderr
+    assert f"{served.name}:shop/pricing.py:4" in found.stdout
+    assert f"{served.name}:" not in cli(served.settings, served.root, "apply_discount").stdout
+
+
 def test_a_directory_after_the_query_is_where_to_search(served: Served, tmp_path: Path) -> None:
     whole = cli(served.settings, tmp_path, "search", "apply_discount", str(served.root), "--json")
     paths = {result["node"]["path"] for result in json.loads(whole.stdout)["results"]}
