@@ -12,7 +12,7 @@ import click
 from ctxsearch.daemon import show
 from ctxsearch.daemon.cli import FOUND, NOTHING, open_session
 from ctxsearch.daemon.client import DaemonError
-from ctxsearch.daemon.session import NotInRepositoryError, Session, working_tree_root
+from ctxsearch.daemon.session import NotInRepositoryError, Session, around, working_tree_root
 from ctxsearch.v1 import repository_pb2, search_pb2
 
 _BUSY = frozenset(
@@ -32,9 +32,9 @@ def ensure_repository(
     session: Session, entries: Sequence[repository_pb2.RepositoryEntry], yes: bool
 ) -> repository_pb2.Repository | None:
     """The repository around the current directory, added if it is new; None = search all that were added."""
-    around = [e.repository for e in entries if session.cwd.is_relative_to(e.repository.root)]
-    if around:
-        return max(around, key=lambda found: len(found.root))
+    here = around(session.cwd, [entry.repository for entry in entries])
+    if here is not None:
+        return here
     root = working_tree_root(session.cwd)
     if root is None and entries:
         return None

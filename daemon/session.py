@@ -6,7 +6,7 @@ Shared by the command line and MCP. Imports no engine.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -118,9 +118,7 @@ class Session:
 
     def here(self) -> repository_pb2.Repository | None:
         """The repository that the current directory is in, if it was added."""
-        entries = [entry.repository for entry in self.repositories()]
-        around = [found for found in entries if self.cwd.is_relative_to(found.root)]
-        return max(around, key=lambda found: len(found.root), default=None)
+        return around(self.cwd, [entry.repository for entry in self.repositories()])
 
     def close(self) -> None:
         """Closes the connection; the daemon stays."""
@@ -138,6 +136,24 @@ def pages(fetch: Callable[[str], Any], items: Callable[[Any], Any]) -> Iterator[
         token = page.next_page_token
         if not token:
             return
+
+
+def around(place: Path, added: Iterable[repository_pb2.Repository]) -> repository_pb2.Repository | None:
+    """The innermost of the repositories that a place is in, and that indexes it."""
+    found = max((one for one in added if place.is_relative_to(one.root)), key=lambda one: len(one.root), default=None)
+    return None if found is None or _is_apart(place, Path(found.root)) else found
+
+
+def _is_apart(place: Path, root: Path) -> bool:
+    """Whether a place is in a clone or a linked work tree inside a work tree, which that leaves out."""
+    inner = working_tree_root(place)
+    if inner is None or inner == root or not inner.is_relative_to(root) or working_tree_root(root) != root:
+        return False
+    mark = inner / ".git"
+    if mark.is_dir():
+        return True
+    with mark.open(errors="replace") as file:
+        return "/worktrees/" in file.read(4096)  # a submodule's says /modules/, and is part of what it is in
 
 
 def working_tree_root(start: Path) -> Path | None:
