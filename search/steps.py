@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
@@ -40,55 +40,49 @@ def file_stem(path: str) -> str:
 
 
 class Listed(NamedTuple):
-    """A signal's list in columns: steps ask for the same things of every hit, and there are many steps."""
+    """A signal's list in columns, by id: steps ask for the same things of every hit, and there are many steps."""
 
     ids: list[NodeId]
     scores: list[float]
     nodes: list[CodeNode | None]
-    paths: list[str]  # "" without a file
-    files: Mapping[str, FileTraits]  # of every path but ""
+    places: list[int]  # of each hit's file among the files
+    files: list[FileTraits | None]  # every file once; None where nodes stand in no file
     node: Callable[[NodeId], CodeNode | None]  # any other node, such as a file's own
 
-    def in_order(self) -> Listed:
-        """Best first; of equals the lower id."""
-        places = sorted(range(len(self.ids)), key=self.ids.__getitem__)
-        places.sort(key=self.scores.__getitem__, reverse=True)  # equals stay as they are
-        return Listed(
-            [self.ids[place] for place in places],
-            [self.scores[place] for place in places],
-            [self.nodes[place] for place in places],
-            [self.paths[place] for place in places],
-            self.files,
-            self.node,
-        )
+    def best_first(self) -> list[int]:
+        """Where the hits are, best first; of equals the lower id, since sorting keeps the order of equals."""
+        return sorted(range(len(self.ids)), key=self.scores.__getitem__, reverse=True)
 
-    def plus(self, gains: Mapping[str, float]) -> list[float]:
-        """Every score plus the gain of its file, where it has one."""
-        return [score + gains.get(path, 0.0) for score, path in zip(self.scores, self.paths, strict=True)]
+    def plus(self, gains: list[float]) -> list[float]:
+        """Every score plus the gain of its file."""
+        return [score + gains[place] for score, place in zip(self.scores, self.places, strict=True)]
 
 
 def reordered(
     steps: Iterable[RankingStep], hits: list[Hit], query: SearchQuery, node: Callable[[NodeId], CodeNode | None]
 ) -> list[Hit]:
     """The hits after all steps, best first."""
-    nodes = [node(hit.id) for hit in hits]
-    paths = [one.path if one is not None else "" for one in nodes]
-    files = {path: _traits[path] for path in filter(None, dict.fromkeys(paths))}
-    listed = Listed([hit.id for hit in hits], [hit.score for hit in hits], nodes, paths, files, node)
+    scores = {hit.id: hit.score for hit in hits}
+    ids = sorted(scores)
+    nodes = [node(node_id) for node_id in ids]
+    numbers: dict[str, int] = {}
+    places = [numbers.setdefault(one.path if one is not None else "", len(numbers)) for one in nodes]
+    files = [_traits[path] if path else None for path in numbers]
+    listed = Listed(ids, [scores[node_id] for node_id in ids], nodes, places, files, node)
     for step in steps:
-        if step.by_rank:
-            listed = listed.in_order()
         listed = listed._replace(scores=step(listed, query))
-    return [Hit(node_id, score) for node_id, score in zip(*listed.in_order()[:2], strict=True)]
+    return [Hit(ids[place], listed.scores[place]) for place in listed.best_first()]
 
 
 class FileTraits(msgspec.Struct, frozen=True, gc=False):
     """What a file's path says, whatever is asked."""
 
     id: NodeId  # of the file's own node
+    path: str
     directory: str
     own: frozenset[str]  # stems of its name
     parent: frozenset[str]  # stems of its directory's name
+    either: frozenset[str]  # stems of both
     depth: int  # how many directories it is in
     is_data: bool  # holds data or prose
     side: frozenset[str]  # the stems that say that it is side code
@@ -102,11 +96,15 @@ class _TraitsByPath(dict[str, FileTraits]):
         side = _SIDE_WORDS.intersection(words(directory)) | _SIDE_FILES.intersection(words(name))
         if len(self) >= _TRAITS_KEPT:
             self.clear()
+        own = frozenset(map(stem, words(file_stem(path))))
+        parent = frozenset(map(stem, words(directory.rpartition("/")[2])))
         traits = self[path] = FileTraits(
             module_node_id(path),
+            path,
             directory,
-            own=frozenset(map(stem, words(file_stem(path)))),
-            parent=frozenset(map(stem, words(directory.rpartition("/")[2]))),
+            own,
+            parent,
+            own | parent,
             depth=path.count("/"),
             is_data=path.endswith(DATA_SUFFIXES),
             side=frozenset(map(stem, side)),
@@ -131,11 +129,6 @@ class RankingStep(Protocol):
         """Whose list it scores."""
         ...
 
-    @property
-    def by_rank(self) -> bool:
-        """Whether it wants the list best first."""
-        ...
-
     def __call__(self, listed: Listed, query: SearchQuery, /) -> list[float]:
         """A score for every hit, in the order of the list."""
         ...
@@ -149,18 +142,18 @@ class SemanticDemotion:
     factor: float = 0.6
     variable: float = 0.9  # a variable is all name: nearer than the code that answers the question
     name: str = "semantic_demotion"
-    by_rank: bool = False
     signal: Signal = Signal.SEMANTIC
 
     def __call__(self, listed: Listed, query: SearchQuery, /) -> list[float]:
         """Cosines of demoted nodes shrink by their factor."""
         demoted = 1.0 if asks_for_demoted(query.text, query.scope.paths) else self.factor
+        variable = NodeKind.VARIABLE
         scores = []
         for node, score in zip(listed.nodes, listed.scores, strict=True):
-            factor = demoted if node is not None and int(node.flags) & _DEMOTED else 1.0
-            if node is not None and node.kind is NodeKind.VARIABLE:
-                factor *= self.variable
-            scores.append(score * factor)
+            if node is not None:
+                factor = demoted if int(node.flags) & _DEMOTED else 1.0
+                score *= factor * self.variable if node.kind is variable else factor
+            scores.append(score)
         return scores
 
 
@@ -178,7 +171,6 @@ class Definition:
     parent: float = 0.5  # what a directory named after it adds
     side: float = 0.5  # factor on side code
     name: str = "definition"
-    by_rank: bool = False
     signal: Signal = Signal.BM25
 
     def __call__(self, listed: Listed, query: SearchQuery, /) -> list[float]:
@@ -227,19 +219,19 @@ class PathMatch:
     stem_weight: float = 1.0  # the file's name is wholly made of words of the query
     parent_weight: float = 0.5  # its directory's name is
     name: str = "path_match"
-    by_rank: bool = False
 
     def __call__(self, listed: Listed, query: SearchQuery, /) -> list[float]:
         """Scores plus what the path says."""
         asked = frozenset(content_words(query.text))
         if not asked:
             return listed.scores
-        gains = {}
-        for path, file in listed.files.items():
-            if not (asked.isdisjoint(file.own) and asked.isdisjoint(file.parent)):
-                own, parent = _share(file.own, asked), _share(file.parent, asked)
-                gains[path] = self.stem_weight * own + self.parent_weight * parent
-        return listed.plus(gains)
+        disjoint = asked.isdisjoint
+        return listed.plus(
+            [0.0 if file is None or disjoint(file.either) else self._gain(file, asked) for file in listed.files]
+        )
+
+    def _gain(self, file: FileTraits, asked: frozenset[str]) -> float:
+        return self.stem_weight * _share(file.own, asked) + self.parent_weight * _share(file.parent, asked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,19 +245,21 @@ class FilePrior:
     data_penalty: float = 1.5  # data and prose tell about the code; what was asked for is the code
     side_penalty: float = 0.5  # in a directory of side code that the query does not name
     name: str = "file_prior"
-    by_rank: bool = False
 
     def __call__(self, listed: Listed, query: SearchQuery, /) -> list[float]:
         """Scores plus what is known of the file."""
         asked = frozenset(map(stem, words(query.text)))
-        gains = {}
-        for path, file in listed.files.items():
-            own = listed.node(file.id)
-            lines = min(own.end_line, _MANY_LINES) if own is not None else 0
-            gain = self.size_weight * math.log2(1 + lines) - self.depth_penalty * file.depth
+        gains, node = [], listed.node
+        for file in listed.files:
+            if file is None:
+                gains.append(0.0)
+                continue
+            own = node(file.id)
+            doublings = _DOUBLINGS[min(own.end_line, _MANY_LINES)] if own is not None else 0.0
+            gain = self.size_weight * doublings - self.depth_penalty * file.depth
             if file.side and file.side.isdisjoint(asked):
                 gain -= self.side_penalty
-            gains[path] = gain - self.data_penalty if file.is_data else gain
+            gains.append(gain - self.data_penalty if file.is_data else gain)
         return listed.plus(gains)
 
 
@@ -278,25 +272,48 @@ class DirectoryCoherence:
     fading: float = 0.5  # each further file of the directory counts this much of the one before
     others: int = 3  # how many of them count
     name: str = "directory_coherence"
-    by_rank: bool = False
 
     def __call__(self, listed: Listed, query: SearchQuery, /) -> list[float]:  # noqa: ARG002
         """Scores plus the directory's share, counted from the lowest score of the list."""
-        best: dict[str, float] = {}
-        for path, score in zip(listed.paths, listed.scores, strict=True):
-            if path and score < EXACT_SCORE and score > best.get(path, -math.inf):
-                best[path] = score
-        directories: dict[str, list[str]] = {}
-        for path in sorted(sorted(best), key=best.__getitem__, reverse=True):
-            directories.setdefault(listed.files[path].directory, []).append(path)
-        lowest = min(best.values(), default=0.0)
-        gains = {}
-        for path, file in listed.files.items():
-            beside = directories.get(file.directory, ())
-            if len(beside) > 1 or path not in beside:
-                others = [best[one] - lowest for one in beside[: self.others + 1] if one != path][: self.others]
-                gains[path] = self.weight * sum([score * self.fading**place for place, score in enumerate(others)])
+        best = _best_of_files(listed)
+        lowest = min([score for score in best if score > -math.inf], default=0.0)
+        above = [score - lowest for score in best]
+        directories: dict[str, list[int]] = {}
+        for place, file in enumerate(listed.files):
+            if file is not None:
+                directories.setdefault(file.directory, []).append(place)
+        gains = [0.0] * len(best)
+        for files in directories.values():
+            if len(files) > 1:
+                self._share_out(files, above, listed.files, gains)
         return listed.plus(gains)
+
+    def _share_out(
+        self, files: list[int], above: list[float], traits: list[FileTraits | None], gains: list[float]
+    ) -> None:
+        """Note what each file of one directory gains: only the best ones count, so most of them gain the same."""
+        matching = [(-above[place], file.path, place) for place in files if (file := traits[place]) is not None]
+        leaders = [place for score, _, place in sorted(matching) if score < math.inf][: self.others + 1]
+        if len(files) > len(leaders):
+            rest = self._gain([above[other] for other in leaders[: self.others]])
+            for place in files:
+                gains[place] = rest
+        for place in leaders:
+            gains[place] = self._gain([above[other] for other in leaders if other != place])
+
+    def _gain(self, others: list[float]) -> float:
+        return self.weight * sum([score * self.fading**place for place, score in enumerate(others)])
+
+
+def _best_of_files(listed: Listed) -> list[float]:
+    """The best score in every file but those of exact symbols; minus infinity where there is none."""
+    best = [-math.inf] * len(listed.files)
+    for score, place in zip(listed.scores, listed.places, strict=True):
+        if best[place] < score < EXACT_SCORE:
+            best[place] = score
+    if None in listed.files:
+        best[listed.files.index(None)] = -math.inf
+    return best
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,17 +323,16 @@ class Spread:
     signal: Signal
     step: float = 1.5  # what each earlier node of the same file costs, in scores relative to the best
     name: str = "spread"
-    by_rank: bool = True
 
     def __call__(self, listed: Listed, query: SearchQuery, /) -> list[float]:  # noqa: ARG002
         """Exact symbols stay together."""
-        shown: dict[str, int] = {}
-        scores = []
-        step = self.step
-        for path, score in zip(listed.paths, listed.scores, strict=True):
-            before = shown.get(path, 0)
-            shown[path] = before + 1
-            scores.append(score - step * before if path and score < EXACT_SCORE else score)
+        shown = [0] * len(listed.files)
+        scores = listed.scores.copy()
+        for hit in listed.best_first():
+            place = listed.places[hit]
+            if shown[place] and scores[hit] < EXACT_SCORE and listed.files[place] is not None:
+                scores[hit] -= self.step * shown[place]
+            shown[place] += 1
         return scores
 
 
@@ -327,23 +343,23 @@ class SemanticCoherence:
     weight: float = 1.0
     fading: float = 0.5  # each further node of the file counts this much of the one before
     name: str = "semantic_coherence"
-    by_rank: bool = True
     signal: Signal = Signal.SEMANTIC
 
     def __call__(self, listed: Listed, query: SearchQuery, /) -> list[float]:  # noqa: ARG002
         """Cosine plus the file's share."""
-        together: dict[str, float] = {}
-        fade: dict[str, float] = {}
-        for path, score, node in zip(listed.paths, listed.scores, listed.nodes, strict=True):
-            if path in fade and node is not None and node.kind is NodeKind.MODULE:
+        together = [0.0] * len(listed.files)
+        fade = [1.0] * len(listed.files)
+        module = NodeKind.MODULE
+        for hit in listed.best_first():
+            place, node = listed.places[hit], listed.nodes[hit]
+            if fade[place] != 1.0 and node is not None and node.kind is module:
                 continue  # a file's own node repeats the signatures of its members: no second match
-            faded = fade.get(path, 1.0)
-            together[path] = together.get(path, 0.0) + score * faded
-            fade[path] = faded * self.fading
+            together[place] += listed.scores[hit] * fade[place]
+            fade[place] *= self.fading
         whole = 1 + self.weight / (1 - self.fading)  # of which a node scores at most this: a cosine stays below one
         return [
-            (score + self.weight * together[path]) / whole
-            for path, score in zip(listed.paths, listed.scores, strict=True)
+            (score + self.weight * together[place]) / whole
+            for score, place in zip(listed.scores, listed.places, strict=True)
         ]
 
 
@@ -360,6 +376,7 @@ _SIDE_WORDS: Final = frozenset(
 )
 _SIDE_FILES: Final = frozenset({"mock", "mocks"})
 _MANY_LINES: Final = 2000  # beyond this, more lines make a file no more central
+_DOUBLINGS: Final = tuple(math.log2(1 + lines) for lines in range(_MANY_LINES + 1))
 
 DEFAULT_STEPS: Final[tuple[RankingStep, ...]] = (
     Definition(),
