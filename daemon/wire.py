@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
+import functools
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +18,10 @@ from ctxsearch.graph.catalog import CatalogError
 from ctxsearch.graph.errors import CtxsearchError
 from ctxsearch.graph.model import CodeNode, Edge, EdgeKind, NodeFlag, NodeId, NodeKind, Rule, Unresolved
 from ctxsearch.search import errors as search_errors
-from ctxsearch.search.ports import FreshnessFact
+from ctxsearch.search.ports import FreshnessFact, OnDisk
 from ctxsearch.search.query import Content, Expansion, ExpansionKind, Mode, SearchQuery, Signal, Weights
-from ctxsearch.search.results import Guidance, Label, SearchResponse, SearchResult, SignalReport
+from ctxsearch.search.ranking import Vote
+from ctxsearch.search.results import Guidance, Label, ResultContent, SearchResponse, SearchResult, SignalReport
 from ctxsearch.search.scope import Scope
 from ctxsearch.v1 import graph_pb2, node_pb2, search_pb2
 
@@ -196,21 +198,31 @@ def kinds_from_wire(kinds: Sequence[int]) -> tuple[NodeKind, ...]:
 
 def node_to_wire(node: CodeNode, repository: str) -> node_pb2.Node:
     """A node."""
-    return node_pb2.Node(
-        id=node.id,
-        kind=_kind_to_wire(node.kind),
-        name=clean(node.name),
-        qualified_name=clean(node.qualified_name),
-        repository=repository,
-        path=clean(node.path),
-        start_line=node.start_line,
-        end_line=node.end_line,
-        language=node.language,
-        signature=clean(node.signature),
-        flags=[number for flag, number in _WIRE_FLAGS if int(node.flags) & flag],
-        content_hash=node.content_hash,
-        parent_id=node.parent or "",
-    )
+    message = node_pb2.Node()
+    _put_node(message, node, repository)
+    return message
+
+
+def _put_node(message: node_pb2.Node, node: CodeNode, repository: str) -> None:
+    """Field by field: a message that is made apart and put into another is copied, which costs as much again."""
+    message.id = node.id
+    message.kind = _kind_to_wire(node.kind)
+    message.name = clean(node.name)
+    message.qualified_name = clean(node.qualified_name)
+    message.repository = repository
+    message.path = clean(node.path)
+    message.start_line = node.start_line
+    message.end_line = node.end_line
+    message.language = node.language
+    message.signature = clean(node.signature)
+    message.flags.extend(_flags_to_wire(int(node.flags)))
+    message.content_hash = node.content_hash
+    message.parent_id = node.parent or ""
+
+
+@functools.cache  # few combinations exist
+def _flags_to_wire(flags: int) -> tuple[node_pb2.NodeFlag.ValueType, ...]:
+    return tuple(number for flag, number in _WIRE_FLAGS if flags & flag)
 
 
 def node_from_wire(message: node_pb2.Node) -> CodeNode:
@@ -307,7 +319,6 @@ def response_to_wire(response: SearchResponse) -> search_pb2.ContextSearchRespon
     one = response.indexed[0] if len(response.indexed) == 1 else None
     trailing = sum(index.pending_files for index in response.indexed)
     message = search_pb2.ContextSearchResponse(
-        results=[result_to_wire(result, response) for result in response.results],
         signals=[_report_to_wire(report) for report in response.signals],
         degraded=response.degraded,
         warnings=[clean(warning) for warning in response.warnings],
@@ -320,6 +331,9 @@ def response_to_wire(response: SearchResponse) -> search_pb2.ContextSearchRespon
         dropped_unknown=response.unknown_ids,
         elapsed=duration(response.milliseconds / 1000),
     )
+    ran = [report.signal for report in response.signals if report.ran]
+    for result in response.results:
+        _put_result(message.results.add(), result, ran)
     guidance = response.guidance
     if guidance is not None:
         message.guidance.extend(guidance_lines(guidance))
@@ -339,54 +353,49 @@ def guidance_lines(guidance: Guidance) -> list[str]:
     return lines + [f"{count} matches are {why}" for count, why in left_out if count]
 
 
-def result_to_wire(result: SearchResult, response: SearchResponse) -> search_pb2.SearchResult:
-    """One ranked node."""
-    fact = result.freshness
-    message = search_pb2.SearchResult(
-        node=node_to_wire(result.node, result.repository),
-        score=result.score,
-        signals=[_score_to_wire(result, report.signal) for report in response.signals if report.ran],
-        freshness=_freshness(fact),
-        freshness_penalty=fact.penalty,
-        last_commit_id=fact.commit_id,
-        freshness_source=_source(fact),
-        matched_bm25=result.matched(Signal.BM25),
-        matched_semantic=result.matched(Signal.SEMANTIC),
-        matched_fuzzy=result.matched(Signal.FUZZY),
-        matched_graph_expansion=result.reach is not None,
-        label=_LABELS[result.label],
-        changed_on_disk=result.on_disk.value in ("changed", "vanished"),
-    )
+def _put_result(message: search_pb2.SearchResult, result: SearchResult, ran: Iterable[Signal]) -> None:
+    """One ranked node, with what every signal that ran said about it."""
+    fact, votes = result.freshness, result.votes
+    _put_node(message.node, result.node, result.repository)
+    message.score = result.score
+    for signal in ran:
+        _put_score(message.signals.add(), signal, votes.get(signal))
+    message.freshness = _freshness(fact)
+    message.freshness_penalty = fact.penalty
+    message.last_commit_id = fact.commit_id
+    message.freshness_source = _source(fact)
+    message.matched_bm25 = Signal.BM25 in votes
+    message.matched_semantic = Signal.SEMANTIC in votes
+    message.matched_fuzzy = Signal.FUZZY in votes
+    message.matched_graph_expansion = result.reach is not None
+    message.label = _LABELS[result.label]
+    message.changed_on_disk = result.on_disk in (OnDisk.CHANGED, OnDisk.VANISHED)
     if fact.commit_time:
-        message.last_commit_time.CopyFrom(timestamp(fact.commit_time))
+        message.last_commit_time.seconds = fact.commit_time
     if result.reach is not None:
         message.distance_in_graph = result.reach.distance
         message.graph_path.extend(result.reach.path)
     if result.content.start_line or result.content.trimmed:
-        message.snippet.CopyFrom(_content_to_wire(result))
-    return message
+        _put_content(message.snippet, result.content)
 
 
-def _content_to_wire(result: SearchResult) -> search_pb2.Snippet:
-    content = result.content
-    return search_pb2.Snippet(
-        text=clean(content.text),
-        start_line=content.start_line,
-        end_line=content.end_line,
-        highlights=[search_pb2.Highlight(line=h.line, start=h.start, end=h.end) for h in content.highlights],
-        trimmed=content.trimmed,
-    )
+def _put_score(message: search_pb2.SignalScore, signal: Signal, vote: Vote | None) -> None:
+    message.signal = _SIGNALS[signal]
+    if vote is not None:
+        message.rank = vote.rank
+        message.rank_score = vote.rank_score
+        message.raw_score = vote.raw
+        message.contribution = vote.contribution
 
 
-def _score_to_wire(result: SearchResult, signal: Signal) -> search_pb2.SignalScore:
-    score = result.signal(signal)
-    return search_pb2.SignalScore(
-        signal=_SIGNALS[signal],
-        rank=score.rank,
-        rank_score=score.rank_score,
-        raw_score=score.raw,
-        contribution=score.contribution,
-    )
+def _put_content(message: search_pb2.Snippet, content: ResultContent) -> None:
+    message.text = clean(content.text)
+    message.start_line = content.start_line
+    message.end_line = content.end_line
+    message.trimmed = content.trimmed
+    add = message.highlights.add
+    for highlight in content.highlights:
+        add(line=highlight.line, start=highlight.start, end=highlight.end)
 
 
 def _report_to_wire(report: SignalReport) -> search_pb2.SignalReport:
