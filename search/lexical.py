@@ -32,7 +32,7 @@ from ctxsearch.search.identifiers import (
     whole_form,
     words,
 )
-from ctxsearch.search.ports import Hit, Selection
+from ctxsearch.search.ports import Hit, Selection, node_ids
 from ctxsearch.search.scope import SEPARATORS, Scope, dotted, package_ancestors, path_regex
 from ctxsearch.search.segments import check_segments
 from ctxsearch.search.steps import DEMOTED_FLAGS, EXACT_BONUS, asks_for_demoted
@@ -222,7 +222,7 @@ class TantivyReader:
             for word, weight in rarity.items()
             if weight
         ]
-        files = Scope(paths=scope.paths, languages=scope.languages, exclude_paths=scope.exclude_paths)
+        files = _of_files(scope)
         query = tantivy.Query.boolean_query(clauses)  # only files have these words
         addresses, scores = self._fetch(self._within(query, files), self._policy.files)
         ids = self._searcher.fast_field_values("id", addresses)
@@ -383,7 +383,7 @@ class TantivyReader:
         while True:
             addresses, scores = self._fetch(query, fetch)
             ids = self._searcher.fast_field_values("id", addresses)
-            hits = [Hit(_node_id(number), score / _perfect(form)) for number, score in zip(ids, scores, strict=True)]
+            hits = [Hit(one, score / _perfect(form)) for one, score in zip(node_ids(ids), scores, strict=True)]
             kept = [hit for hit in hits if hit.id not in selection.denied]
             if len(kept) >= limit or len(addresses) < fetch:
                 return kept[:limit]
@@ -412,18 +412,28 @@ def open_full_text(directory: Path) -> TantivyIndex:
     return TantivyIndex(directory)
 
 
+@functools.lru_cache(maxsize=64)
+def _of_files(scope: Scope) -> Scope:
+    """As much of a scope as files can be asked about."""
+    return Scope(paths=scope.paths, languages=scope.languages, exclude_paths=scope.exclude_paths)
+
+
 def _allowed(found: dict[int, float], denied: frozenset[NodeId]) -> dict[int, float]:
     """What is not below the freshness floor."""
     if not denied:
         return found
-    return {number: score for number, score in found.items() if _node_id(number) not in denied}
+    ids = zip(node_ids(list(found)), found.items(), strict=True)
+    return {number: score for node_id, (number, score) in ids if node_id not in denied}
 
 
 def _best(found: Mapping[int, float], limit: int) -> list[Hit]:
     """The first hits, best first, of equals the lower id. Only what may be among them is put in order."""
     last = sorted(found.values(), reverse=True)[limit - 1] if len(found) > limit else -math.inf
-    ranked = sorted([(-score, number) for number, score in found.items() if score >= last])
-    return [Hit(_node_id(number), -negative) for negative, number in ranked[:limit]]
+    ranked = sorted([number for number, score in found.items() if score >= last])
+    ranked.sort(key=found.__getitem__, reverse=True)  # equals stay as they are
+    return [
+        Hit(node_id, found[number]) for number, node_id in zip(ranked[:limit], node_ids(ranked[:limit]), strict=True)
+    ]
 
 
 def _second_matches(owners: Iterable[int], scores: Iterable[float]) -> dict[int, float]:
@@ -458,11 +468,6 @@ def _generation(searcher: Any, schema: Any) -> int:
     query = tantivy.Query.term_query(schema, "meta", _META, "basic")
     hits = searcher.search(query, 1, count=False).hits
     return int(searcher.doc(hits[0][1]).get_first("generation")) if hits else 0
-
-
-def _node_id(number: int) -> NodeId:
-    """Ids are numbers in the engine, in the same order as their spelling."""
-    return NodeId(f"{number:016x}")
 
 
 class _Expansions(dict[str, str]):

@@ -7,6 +7,7 @@ provider.
 from __future__ import annotations
 
 import enum
+import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, runtime_checkable
@@ -29,6 +30,15 @@ class Hit(msgspec.Struct, frozen=True, gc=False):
 
     id: NodeId
     score: float
+
+
+def node_ids(numbers: Sequence[int]) -> list[NodeId]:
+    """Ids of their numbers, by which the engines know them; numbers are in the same order as the spellings."""
+    digits = struct.pack(f">{len(numbers)}Q", *numbers).hex()
+    return [NodeId(digits[start : start + _DIGITS]) for start in range(0, len(digits), _DIGITS)]
+
+
+_DIGITS = 16
 
 
 @dataclass(frozen=True, slots=True)

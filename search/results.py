@@ -24,8 +24,7 @@ class Label(enum.StrEnum):
     GRAPH = "graph"  # by its relation to what was found
 
 
-@dataclass(frozen=True, slots=True)
-class SignalScore:
+class SignalScore(msgspec.Struct, frozen=True, gc=False):
     """What one signal said about a result."""
 
     rank: int = 0  # 1-based; 0: absent
@@ -54,8 +53,7 @@ class Highlight(msgspec.Struct, frozen=True, gc=False):
     end: int  # exclusive
 
 
-@dataclass(frozen=True, slots=True)
-class ResultContent:
+class ResultContent(msgspec.Struct, frozen=True, gc=False):
     """Text that comes with a result."""
 
     text: str = ""
@@ -68,8 +66,7 @@ class ResultContent:
 NO_CONTENT = ResultContent()
 
 
-@dataclass(frozen=True, slots=True)
-class SearchResult:
+class SearchResult(msgspec.Struct, frozen=True, gc=False):
     """One node with its score and the reasons for it."""
 
     repository: str

@@ -83,7 +83,7 @@ class _Run:
     query: SearchQuery
     corpora: tuple[Corpus, ...]
     selections: tuple[Selection, ...]
-    lookups: tuple[Callable[[NodeId], CodeNode | None], ...]  # of each corpus; every step asks for the same nodes
+    lookups: tuple[Callable[[NodeId], CodeNode | None], ...]  # of each corpus
     lists: dict[Signal, RankedList[_Candidate]] = field(default_factory=dict)
     reports: dict[Signal, SignalReport] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
@@ -200,7 +200,7 @@ class ContextSearchService:
             Selection(query.scope, corpus.freshness.below(floor) if filters and floor is not None else frozenset())
             for corpus in corpora
         )
-        return _Run(query, corpora, selections, tuple(functools.cache(corpus.nodes.node) for corpus in corpora))
+        return _Run(query, corpora, selections, tuple(corpus.nodes.node for corpus in corpora))
 
     def _dimensions(self, corpora: Iterable[Corpus]) -> set[int]:
         found = {corpus.vectors.dimension for corpus in corpora if corpus.vectors is not None}

@@ -8,7 +8,6 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import accumulate, repeat
 from typing import Final, NamedTuple
 
@@ -100,7 +99,7 @@ def _shortened(content: ResultContent, budget: int) -> ResultContent:
             break
         taken.append(line)
     if not taken:
-        return replace(NO_CONTENT, trimmed=True)
+        return ResultContent(trimmed=True)
     last = content.start_line + len(taken) - 1
     return ResultContent(
         "\n".join(taken),
@@ -126,15 +125,18 @@ def _matches(text: str, wanted: tuple[str, ...]) -> _Matches:
     lowered = text.lower()
     if len(lowered) != len(text):  # a letter whose lower case is longer would shift every place after it
         lowered = text
+    ended = (
+        f"{text} "  # so that every place has a character behind it, and the first one, counting from the end, before
+    )
     places: list[tuple[int, int, int]] = []
     find = lowered.find
     for number, word in enumerate(wanted):
         start, size = find(word), len(word)
         while start >= 0 and len(places) < _MAX_MATCHES:
             end = start + size
-            if not text[end : end + 1].islower():  # "" at either end of the text
-                before = text[start - 1 : start]
-                if not before.isalpha() or (text[start].isupper() and not before.isupper()):
+            if not ended[end].islower():
+                before = ended[start - 1]
+                if not before.isalpha() or (ended[start].isupper() and not before.isupper()):
                     places.append((start, end, number))
             start = find(word, end)
     if not places:
@@ -153,27 +155,30 @@ def _best_window(matches: _Matches, line_count: int) -> int:
     if line_count <= SNIPPET_LINES:
         return 0
     words, lines = matches.words, matches.lines
-    first_start = min(max(lines[0] - 1, 0), line_count - SNIPPET_LINES)  # one line of context above
+    last_start = line_count - SNIPPET_LINES
+    first_start = min(max(lines[0] - 1, 0), last_start)  # one line of context above
     if lines[-1] < first_start + SNIPPET_LINES:  # all of them
         return first_start
     frequency = Counter(words)
     inside = dict.fromkeys(frequency, 0)  # how often each word is in the window
     weights: dict[int, float] = {}  # of the sets of words seen so far
+    count = len(lines)
     present = first = end = best_start = best_size = 0
-    best_weight, before = -1.0, -1
-    for line in lines:
-        start = min(max(line - 1, 0), line_count - SNIPPET_LINES)
-        if start == before:
-            continue
-        before = start
-        while end < len(lines) and lines[end] < start + SNIPPET_LINES:
-            inside[words[end]] += 1
-            present |= 1 << words[end]
+    best_weight = -1.0
+    for line in dict.fromkeys(lines):
+        start = line - 1 if line else 0
+        if start > last_start:
+            start = last_start
+        while end < count and lines[end] < start + SNIPPET_LINES:
+            word = words[end]
+            inside[word] += 1
+            present |= 1 << word
             end += 1
         while lines[first] < start:
-            inside[words[first]] -= 1
-            if not inside[words[first]]:
-                present &= ~(1 << words[first])
+            word = words[first]
+            inside[word] -= 1
+            if not inside[word]:
+                present ^= 1 << word
             first += 1
         weight = weights.get(present)
         if weight is None:
@@ -181,6 +186,8 @@ def _best_window(matches: _Matches, line_count: int) -> int:
             weight = weights[present] = round(math.fsum(rare), 9)
         if weight > best_weight or (weight == best_weight and end - first > best_size):
             best_weight, best_size, best_start = weight, end - first, start
+        if start == last_start:  # every further one is the same
+            break
     return best_start
 
 

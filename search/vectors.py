@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctxsearch.graph.model import NodeId, NodeKind
-from ctxsearch.search.ports import Floats, Hit, Selection
+from ctxsearch.search.ports import Floats, Hit, Selection, node_ids
 from ctxsearch.search.scope import Scope
 
 Mask = NDArray[np.bool_]
@@ -155,7 +155,7 @@ class VectorMatrix:
             if score <= 0.0 or len(best) == limit:
                 break
             best.setdefault(node, score)
-        return [Hit(NodeId(f"{node:016x}"), score) for node, score in best.items()]
+        return [Hit(node_id, score) for node_id, score in zip(node_ids(list(best)), best.values(), strict=True)]
 
     def replaced(self, paths: Collection[str], block: VectorBlock | None) -> VectorMatrix:
         """Without the rows of some paths, with those of a new block."""
