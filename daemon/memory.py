@@ -1,9 +1,13 @@
-"""How much memory a process has, and giving back what it does not need. Knows nothing of what is in it."""
+"""How much memory a process has, giving back what it does not need, and not searching what stays for garbage.
+
+Knows nothing of what is in it.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import resource
 import sys
 from pathlib import Path
@@ -23,6 +27,31 @@ def release_memory() -> None:
     if sys.platform == "linux":
         with contextlib.suppress(AttributeError, OSError):
             ctypes.CDLL(None).malloc_trim(0)
+
+
+class Sparing:
+    """Spares what stays from every further search for garbage. One thread looks.
+
+    Most of what a full search goes through are modules: 128,000 objects, 90 ms in which nobody is answered.
+    """
+
+    def __init__(self) -> None:
+        self._seen: object = None
+        self._spared: object = None
+
+    def look(self, loaded: object) -> bool:
+        """Told what is loaded; searches once more and spares the rest when that is new and stayed since the last look.
+
+        What was spared before is searched too: of what was loaded then, something may have become garbage.
+        """
+        is_new = loaded == self._seen != self._spared
+        self._seen = loaded
+        if is_new:
+            self._spared = loaded
+            gc.unfreeze()
+            gc.collect()
+            gc.freeze()
+        return is_new
 
 
 def _peak_bytes() -> int:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import shutil
+import sys
 import threading
 import time
 from collections import Counter
@@ -30,7 +31,7 @@ from ctxsearch.daemon.errors import (
 from ctxsearch.daemon.freshness import FreshnessRules, NodePast, OldHot
 from ctxsearch.daemon.layout import Layout
 from ctxsearch.daemon.logs import get_logger
-from ctxsearch.daemon.memory import release_memory
+from ctxsearch.daemon.memory import Sparing, release_memory
 from ctxsearch.daemon.messages import Job, Phase
 from ctxsearch.daemon.metrics import Metrics
 from ctxsearch.daemon.model import IdleEmbedder
@@ -272,7 +273,9 @@ class Workspace:
         if len(ready) == 1:
             ready[0].expect_edits()
         with self._healing(ready):
-            response = self._service.search(replace(query, min_generation=None))
+            response = self._service.search(
+                query if query.min_generation is None else replace(query, min_generation=None)
+            )
         for report in response.signals:
             if report.ran:
                 self._metrics.signal_latency.labels(report.signal.value).observe(report.milliseconds / 1000)
@@ -570,7 +573,7 @@ class Workspace:
 
     def _keep_house(self) -> None:
         """Ends indexing processes that outgrow the budget, lets an idle model go, keeps the gauges current."""
-        budget = self._settings.memory_budget_mb << 20
+        budget, sparing = self._settings.memory_budget_mb << 20, Sparing()
         while not self._stopping.wait(HOUSEKEEPING_SECONDS):
             queued = 0
             for repository in self.repositories():
@@ -584,6 +587,7 @@ class Workspace:
             if self.embedder.unload_after(self._settings.model_idle_seconds):
                 _log.info("model unloaded")
                 release_memory()
+            sparing.look((len(sys.modules), tuple(each.record.name for each in self.repositories())))
 
     def _refuse_own_data(self, root: Path) -> None:
         if root.is_relative_to(self._settings.data_dir.resolve()):

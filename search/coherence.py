@@ -39,7 +39,7 @@ def cohere(
         files = _files(exact, ballot.ranked, file_of)
         for file, worth in zip(files, worth_of_places(ballot.share, len(files)), strict=True):
             by_file[file] = by_file.get(file, 0.0) + worth
-    own = added(text)
+    own = added(text) if len(text) < len(fusion.ballots) else fusion.scores
     scores = dict(fusion.scores)
     keys = _best_first(own, exact, id_of)
     for key, file in zip(keys, map(file_of, keys), strict=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Generic, NamedTuple, TypeVar
@@ -134,15 +135,15 @@ def order(
     min_score: float,
     limit: int,
 ) -> list[Ranked[Key]]:
-    """Penalty, filter, sort, cut: in that order. Without a penalty every factor is 1.
+    """Penalty, filter, sort, cut: in that order. Without a penalty every factor is 1; no factor is more.
 
-    Only what may be among the first `limit` is asked for its votes and place: nothing below the score of the last.
+    Only what may be among the first `limit` is asked for its penalty, votes and place: nothing below the score of the
+    last.
     """
     fused = fusion.scores
-    if penalty is None:
-        scores = [(fused[key], key) for key in candidates]
-    else:
-        scores = [(fused[key] * penalty(key), key) for key in candidates]
+    scores = [(fused[key], key) for key in candidates]
+    if penalty is not None:
+        scores = _penalised(scores, penalty, limit)
     kept = [scored for scored in scores if scored[0] >= min_score]
     if len(kept) > limit:
         last = sorted([score for score, _ in kept], reverse=True)[limit - 1]
@@ -150,6 +151,18 @@ def order(
     ranked = [Ranked(key, score, fusion.votes(key)) for score, key in kept]
     ranked.sort(key=lambda one: _sort_key(one, place))
     return ranked[:limit]
+
+
+def _penalised(scores: list[tuple[float, Key]], penalty: Callable[[Key], float], limit: int) -> list[tuple[float, Key]]:
+    """What may be among the first `limit` after the penalty, which only lowers: not what is below them before it."""
+    if len(scores) > limit:
+        first = sorted(scores, key=_score, reverse=True)[:limit]
+        floor = min([score * penalty(key) for score, key in first])
+        scores = [scored for scored in scores if scored[0] >= floor]
+    return [(score * penalty(key), key) for score, key in scores]
+
+
+_score: Final[Callable[[tuple[float, object]], float]] = operator.itemgetter(0)
 
 
 def _sort_key(ranked: Ranked[Key], place: Callable[[Key], Placed]) -> tuple[float, int, float, Placed]:

@@ -84,6 +84,8 @@ class _Run:
     corpora: tuple[Corpus, ...]
     selections: tuple[Selection, ...]
     lookups: tuple[Callable[[NodeId], CodeNode | None], ...]  # of each corpus
+    candidates: tuple[dict[NodeId, _Candidate], ...]  # of each corpus
+    weights: Mapping[Signal, float]  # of the signals that this request runs
     lists: dict[Signal, RankedList[_Candidate]] = field(default_factory=dict)
     reports: dict[Signal, SignalReport] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
@@ -92,7 +94,6 @@ class _Run:
     dropped_by_scope: int = 0
     dropped_by_floor: int = 0
     unknown: list[_Candidate] = field(default_factory=list)
-    candidates: dict[tuple[int, NodeId], _Candidate] = field(default_factory=dict)
     milliseconds: dict[str, float] = field(default_factory=dict)
 
     @contextmanager
@@ -107,9 +108,7 @@ class _Run:
     def ranked(self, signal: Signal, found: Iterable[_Found]) -> RankedList[_Candidate]:
         """A signal's list; a node that several signals found is one candidate."""
         known = self.candidates
-        hits = [
-            (known.get((corpus, node_id)) or self._candidate(corpus, node_id), raw) for corpus, node_id, raw in found
-        ]
+        hits = [(known[corpus].get(node_id) or self._candidate(corpus, node_id), raw) for corpus, node_id, raw in found]
         return RankedList(signal, hits)
 
     def _candidate(self, corpus: int, node_id: NodeId) -> _Candidate:
@@ -117,7 +116,7 @@ class _Run:
         path = node.path if node is not None else ""
         # A path is hashed once and for all, a pair every time; with one repository the path says enough.
         file = (path if len(self.corpora) == 1 else (corpus, path)) if path else None
-        made = self.candidates[corpus, node_id] = _Candidate(corpus, node_id, node, file)
+        made = self.candidates[corpus][node_id] = _Candidate(corpus, node_id, node, file)
         return made
 
     def fact(self, candidate: _Candidate) -> FreshnessFact:
@@ -200,7 +199,8 @@ class ContextSearchService:
             Selection(query.scope, corpus.freshness.below(floor) if filters and floor is not None else frozenset())
             for corpus in corpora
         )
-        return _Run(query, corpora, selections, tuple(corpus.nodes.node for corpus in corpora))
+        lookups = tuple(corpus.nodes.node for corpus in corpora)
+        return _Run(query, corpora, selections, lookups, tuple({} for _ in corpora), query.signal_weights())
 
     def _dimensions(self, corpora: Iterable[Corpus]) -> set[int]:
         found = {corpus.vectors.dimension for corpus in corpora if corpus.vectors is not None}
@@ -234,7 +234,7 @@ class ContextSearchService:
     # Text signals
 
     def _ask_text_signals(self, run: _Run) -> None:
-        weights = run.query.signal_weights()
+        weights = run.weights
         asked = [signal for signal, weight in weights.items() if weight > 0 and signal is not Signal.GRAPH]
         signals: dict[Signal, Callable[[_Run], list[_Found]]] = {
             Signal.BM25: self._bm25,
@@ -319,12 +319,11 @@ class ContextSearchService:
     # Expansion
 
     def _expand(self, run: _Run) -> None:
-        query = run.query
-        weights = query.signal_weights()
-        if query.expansion is None or not weights[Signal.GRAPH]:
+        weight = run.weights.get(Signal.GRAPH)
+        if run.query.expansion is None or not weight:
             return
         outcome = _attempt(self._graph, run)
-        self._note(run, Signal.GRAPH, weights[Signal.GRAPH], outcome)
+        self._note(run, Signal.GRAPH, weight, outcome)
 
     def _graph(self, run: _Run) -> list[_Found]:
         assert run.query.expansion is not None
@@ -370,7 +369,7 @@ class ContextSearchService:
 
     def _fused(self, run: _Run) -> Fusion[_Candidate]:
         """The signals' votes, added per node and, where the policy says so, per file."""
-        fusion = fuse(run.lists.values(), run.query.signal_weights())
+        fusion = fuse(run.lists.values(), run.weights)
         return cohere(fusion, _file, _id) if self._policy.file_coherence else fusion
 
     def _check_answerable(self, run: _Run) -> None:
@@ -499,7 +498,7 @@ class ContextSearchService:
     def _explanation(self, run: _Run, fused: int) -> Explanation:
         outside, below = self._left_out(run)
         return Explanation(
-            weights=run.query.signal_weights(),
+            weights=run.weights,
             pool=run.query.pool,
             steps=self._policy.names,
             seeds=run.seeds,

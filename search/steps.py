@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
@@ -277,32 +278,27 @@ class DirectoryCoherence:
         """Scores plus the directory's share, counted from the lowest score of the list."""
         best = _best_of_files(listed)
         lowest = min([score for score in best if score > -math.inf], default=0.0)
-        above = [score - lowest for score in best]
-        directories: dict[str, list[int]] = {}
-        for place, file in enumerate(listed.files):
+        directories: dict[str, list[tuple[float, str, int]]] = {}
+        for place, (file, score) in enumerate(zip(listed.files, best, strict=True)):
             if file is not None:
-                directories.setdefault(file.directory, []).append(place)
+                directories.setdefault(file.directory, []).append((lowest - score, file.path, place))
         gains = [0.0] * len(best)
+        fading = [self.fading**place for place in range(self.others)]
         for files in directories.values():
             if len(files) > 1:
-                self._share_out(files, above, listed.files, gains)
+                files.sort()
+                self._share_out(files, fading, gains)
         return listed.plus(gains)
 
-    def _share_out(
-        self, files: list[int], above: list[float], traits: list[FileTraits | None], gains: list[float]
-    ) -> None:
-        """Note what each file of one directory gains: only the best ones count, so most of them gain the same."""
-        matching = [(-above[place], file.path, place) for place in files if (file := traits[place]) is not None]
-        leaders = [place for score, _, place in sorted(matching) if score < math.inf][: self.others + 1]
-        if len(files) > len(leaders):
-            rest = self._gain([above[other] for other in leaders[: self.others]])
-            for place in files:
-                gains[place] = rest
-        for place in leaders:
-            gains[place] = self._gain([above[other] for other in leaders if other != place])
-
-    def _gain(self, others: list[float]) -> float:
-        return self.weight * sum([score * self.fading**place for place, score in enumerate(others)])
+    def _share_out(self, files: list[tuple[float, str, int]], fading: list[float], gains: list[float]) -> None:
+        """Note what each file of one directory gains, the best ones first: only these count, for most files alike."""
+        leaders = [file for file in files[: self.others + 1] if file[0] < math.inf]
+        scores = [-below for below, _, _ in leaders]
+        rest = self.weight * sum(map(operator.mul, scores, fading))
+        for _, _, place in files:
+            gains[place] = rest
+        for rank, (_, _, place) in enumerate(leaders):
+            gains[place] = self.weight * sum(map(operator.mul, scores[:rank] + scores[rank + 1 :], fading))
 
 
 def _best_of_files(listed: Listed) -> list[float]:
@@ -327,9 +323,9 @@ class Spread:
     def __call__(self, listed: Listed, query: SearchQuery, /) -> list[float]:  # noqa: ARG002
         """Exact symbols stay together."""
         shown = [0] * len(listed.files)
-        scores = listed.scores.copy()
+        scores, places = listed.scores.copy(), listed.places
         for hit in listed.best_first():
-            place = listed.places[hit]
+            place = places[hit]
             if shown[place] and scores[hit] < EXACT_SCORE and listed.files[place] is not None:
                 scores[hit] -= self.step * shown[place]
             shown[place] += 1
@@ -349,13 +345,14 @@ class SemanticCoherence:
         """Cosine plus the file's share."""
         together = [0.0] * len(listed.files)
         fade = [1.0] * len(listed.files)
-        module = NodeKind.MODULE
+        places, nodes, scores, module = listed.places, listed.nodes, listed.scores, NodeKind.MODULE
         for hit in listed.best_first():
-            place, node = listed.places[hit], listed.nodes[hit]
-            if fade[place] != 1.0 and node is not None and node.kind is module:
+            place = places[hit]
+            faded = fade[place]
+            if faded != 1.0 and (node := nodes[hit]) is not None and node.kind is module:
                 continue  # a file's own node repeats the signatures of its members: no second match
-            together[place] += listed.scores[hit] * fade[place]
-            fade[place] *= self.fading
+            together[place] += scores[hit] * faded
+            fade[place] = faded * self.fading
         whole = 1 + self.weight / (1 - self.fading)  # of which a node scores at most this: a cosine stays below one
         return [
             (score + self.weight * together[place]) / whole

@@ -27,7 +27,7 @@ Halves = NDArray[np.float16]
 _STEPS: Final = 127  # of a byte, either side of zero
 _SPARE_ROWS: Final = 100  # more than wanted that the scan hands on: its rounding errs by a few places
 _ROWS_AT_ONCE: Final = 8_192  # made into bytes together: widening a whole table would double its memory
-_GROUPED: Final = 32  # scores of which only the best is looked at first
+_GROUPED: Final = 32  # at most so many scores of which only the best is looked at first
 _MAX_BLOCKS: Final = 12
 _MAX_DEAD: Final = 0.25
 
@@ -291,9 +291,10 @@ def _promising(scores: NDArray[Any], limit: int) -> NDArray[np.int64]:
 
     As many groups as are wanted have a best score of at least the floor, hence so have as many rows.
     """
-    groups = len(scores) // _GROUPED
-    if groups < 2 * limit:
+    size = min(_GROUPED, len(scores) // (2 * limit))
+    if size < 2:
         return np.arange(len(scores))
-    best = scores[: groups * _GROUPED].reshape(_GROUPED, groups).max(axis=0)
+    groups = len(scores) // size
+    best = scores[: groups * size].reshape(size, groups).max(axis=0)
     floor = np.partition(best, -limit)[-limit]
     return np.flatnonzero(scores >= floor)

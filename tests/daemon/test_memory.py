@@ -1,0 +1,45 @@
+"""What stays is spared from searches for garbage, and nothing that became garbage is kept for it."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Iterator
+
+import pytest
+
+from ctxsearch.daemon.memory import Sparing
+
+
+class Cycle:
+    """Only a search for garbage finds it."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+@pytest.fixture(autouse=True)
+def _as_before() -> Iterator[None]:
+    yield
+    gc.unfreeze()
+
+
+def test_what_is_loaded_is_spared_once_it_stayed_the_same() -> None:
+    sparing = Sparing()
+    assert [sparing.look(loaded) for loaded in (1, 2, 2, 2, 3, 3)] == [False, False, True, False, False, True]
+    assert gc.get_freeze_count() > 0
+
+
+def test_what_became_garbage_before_or_after_goes() -> None:
+    sparing = Sparing()
+    before, later = Cycle(), Cycle()
+    gone_before, gone_later = weakref.ref(before), weakref.ref(later)
+    del before
+    assert not sparing.look("one")
+    assert sparing.look("one")
+    assert gone_before() is None
+    assert gone_later() is later
+    del later
+    assert not sparing.look("two")
+    assert sparing.look("two")
+    assert gone_later() is None
