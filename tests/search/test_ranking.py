@@ -166,6 +166,31 @@ def test_a_cut_order_is_the_beginning_of_the_whole_one(scores: list[tuple[float,
     assert order(fusion, made, None, anywhere, 0.3, limit) == whole[:limit]
 
 
+@given(
+    st.lists(st.tuples(st.sampled_from([0.2, 0.4, 0.5, 0.9]), st.sampled_from([0.5, 0.7, 0.9, 1.0])), max_size=20),
+    st.integers(1, 20),
+)
+def test_a_cut_order_after_penalties_is_the_beginning_of_the_whole_one(
+    made: list[tuple[float, float]], limit: int
+) -> None:
+    fusion = fusion_of({f"{place:02}": score for place, (score, _) in enumerate(made)})
+    penalties = {f"{place:02}": penalty for place, (_, penalty) in enumerate(made)}
+    whole = order(fusion, fusion.scores, penalties.__getitem__, anywhere, 0.2, 100)
+    assert order(fusion, fusion.scores, penalties.__getitem__, anywhere, 0.2, limit) == whole[:limit]
+
+
+def test_what_cannot_be_on_the_page_is_not_asked_for_its_penalty() -> None:
+    asked: set[str] = set()
+
+    def penalty(key: str) -> float:
+        asked.add(key)
+        return 0.5
+
+    fusion = fusion_of({"first": 0.9, "second": 0.8, "near": 0.45, "far": 0.39})
+    assert [one.key for one in order(fusion, fusion.scores, penalty, anywhere, 0.0, 2)] == ["first", "second"]
+    assert asked == {"first", "second", "near"}
+
+
 def answer_place(key: str, places: dict[str, tuple[str, int]]) -> Placed:
     path, line = places.get(key, ("a", 1))
     return path, line, key
