@@ -10,7 +10,7 @@ import enum
 import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, cast, runtime_checkable
 
 import msgspec
 import numpy as np
@@ -35,7 +35,8 @@ class Hit(msgspec.Struct, frozen=True, gc=False):
 def node_ids(numbers: Sequence[int]) -> list[NodeId]:
     """Ids of their numbers, by which the engines know them; numbers are in the same order as the spellings."""
     digits = struct.pack(f">{len(numbers)}Q", *numbers).hex()
-    return [NodeId(digits[start : start + _DIGITS]) for start in range(0, len(digits), _DIGITS)]
+    ids = [digits[start : start + _DIGITS] for start in range(0, len(digits), _DIGITS)]
+    return cast("list[NodeId]", ids)
 
 
 _DIGITS = 16
