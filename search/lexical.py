@@ -32,6 +32,7 @@ from ctxsearch.search.identifiers import (
     whole_form,
     words,
 )
+from ctxsearch.search.long_texts import Emphasis, long_text, mentioned_files, weighed_words
 from ctxsearch.search.ports import Hit, Selection, node_ids
 from ctxsearch.search.scope import SEPARATORS, Scope, dotted, package_ancestors, path_regex
 from ctxsearch.search.segments import check_segments
@@ -71,11 +72,14 @@ class LexicalPolicy:
     node_match: float = 1.5  # how well the node itself matches
     second_match: float = 0.3  # of the file's next best node's match: two that match say more than one
     files: int = 150  # how many files take part
+    emphasis: Emphasis = field(default_factory=Emphasis)  # on words of a long text
+    mentioned_file: float = 1.0  # what a file gains whose name the text spells, shared by the files of that name
+    mentions: int = 10  # a name that more nodes have says nothing
     whole_identifier: float = 2.0  # a whole identifier beats its parts
     exact_symbol: bool = True  # a query that is a symbol puts that symbol first
     demotion: float = 0.6  # factor on tests, generated and vendored code; 1 switches it off
     external: float = 0.3  # factor on library symbols, which have a name and nothing else
-    max_terms: int = 48  # the rarest words of a long query
+    max_terms: int = 48  # the words of a long query that tell most
     oversampling: int = 2  # how many times the list's length is fetched, so that demotion can reorder
 
 
@@ -211,11 +215,13 @@ class TantivyReader:
 
     def _files(self, text: str, scope: Scope) -> _Files:
         """The files that the query is about."""
-        terms = list(dict.fromkeys(content_words(text)))[: self._policy.max_terms]
-        rarity = {word: self._rarity(word) for word in terms}
+        weighed = weighed_words(text, self._policy.emphasis)
+        rarity = _heaviest(
+            {word: factor * self._rarity(word) for word, factor in weighed.items()}, self._policy.max_terms
+        )
         total = sum(rarity.values())
         if not total:
-            return _Files({}, [])
+            return _Files({}, {})
         share = self._policy.file_coverage / total
         clauses = [
             (tantivy.Occur.Should, tantivy.Query.const_score_query(self._term("file_words", word), weight * share))
@@ -227,7 +233,33 @@ class TantivyReader:
         addresses, scores = self._fetch(self._within(query, files), self._policy.files)
         ids = self._searcher.fast_field_values("id", addresses)
         traits = self._searcher.fast_field_values("traits", addresses)
-        return _Files(dict(zip(ids, scores, strict=True)), traits)
+        found = _Files(dict(zip(ids, scores, strict=True)), dict(zip(ids, traits, strict=True)))
+        self._add_mentioned(found, text, files)
+        return found
+
+    def _add_mentioned(self, files: _Files, text: str, scope: Scope) -> None:
+        """A file that the text spells gains; of several of that name, those in most of the spelled directories."""
+        weight, most = self._policy.mentioned_file, self._policy.mentions
+        for name, path in mentioned_files(text).items() if weight else ():
+            if not 0 < int(self._searcher.doc_freq("title", name)) <= most:
+                continue
+            addresses, scores = self._fetch(self._within(self._spelled(name, path), scope), most)
+            best = [address for address, score in zip(addresses, scores, strict=True) if score == scores[0]]
+            ids = self._searcher.fast_field_values("id", best)
+            for number, trait in zip(ids, self._searcher.fast_field_values("traits", best), strict=True):
+                files.evidence[number] = files.evidence.get(number, 0.0) + weight / len(best)
+                files.traits[number] = trait
+
+    def _spelled(self, name: str, path: str) -> Any:
+        """Files of a name, by how many words of a path theirs has."""
+        named = tantivy.Query.const_score_query(self._term("title", name), 0.0)
+        around = [tantivy.Query.const_score_query(self._term("path", one), 1.0) for one in content_words(path)]
+        return tantivy.Query.boolean_query(
+            [
+                *((tantivy.Occur.Must, one) for one in (self._is_file, named)),
+                *((tantivy.Occur.Should, one) for one in around),
+            ]
+        )
 
     def _rarity(self, word: str) -> float:
         """How much a word tells files apart; 0 when no file has it."""
@@ -246,8 +278,8 @@ class TantivyReader:
             return {}
         factor = self._policy.demotion if demote else 1.0
         found = {
-            number: evidence * factor if trait & _DEMOTED else evidence
-            for (number, evidence), trait in zip(files.evidence.items(), files.traits, strict=True)
+            number: evidence * factor if files.traits[number] & _DEMOTED else evidence
+            for number, evidence in files.evidence.items()
         }
         return _allowed(found, selection.denied)
 
@@ -286,7 +318,9 @@ class TantivyReader:
 
     def _terms(self, text: str) -> dict[str, float]:
         """The words to look for and how much each counts: parts, whole identifiers, the words joined."""
-        terms: dict[str, float] = dict.fromkeys(content_words(text), 1.0)
+        terms = dict(weighed_words(text, self._policy.emphasis))
+        parts = long_text(text)
+        text = text if parts is None else parts.telling
         whole = [whole_form(one) for one in identifiers(text) if len(split_identifier(one)) > 1]
         if 1 < len(terms) <= 4 and not whole:
             whole = [
@@ -296,14 +330,13 @@ class TantivyReader:
             terms[form] = self._policy.whole_identifier
         if len(terms) <= self._policy.max_terms:
             return terms
-        rarest = sorted(terms, key=lambda word: (self._frequency(word), word))[: self._policy.max_terms]
-        return {word: terms[word] for word in sorted(rarest)}
+        telling = {word: factor * self._node_rarity(word) for word, factor in terms.items()}
+        return {word: terms[word] for word in sorted(_heaviest(telling, self._policy.max_terms))}
 
-    def _frequency(self, word: str) -> int:
-        """Documents with the word; words that nothing contains come last: they cost a place and find
-        nothing."""
+    def _node_rarity(self, word: str) -> float:
+        """How much a word tells nodes apart; 0 when no node has it: it would cost a place and find nothing."""
         count = int(self._searcher.doc_freq("body", word)) or int(self._searcher.doc_freq("doc", word))
-        return count or 2**31
+        return math.log(1.0 + (int(self._searcher.num_docs) - count + 0.5) / (count + 0.5)) if count else 0.0
 
     def _term(self, field_name: str, value: object) -> Any:
         return tantivy.Query.term_query(self._schema, field_name, value, "freq")
@@ -404,7 +437,7 @@ class _Files(NamedTuple):
     """The files that a query is about, by the id of the file's node."""
 
     evidence: dict[int, float]
-    traits: list[int]  # in the order of the evidence
+    traits: dict[int, int]
 
 
 def open_full_text(directory: Path) -> TantivyIndex:
@@ -434,6 +467,14 @@ def _best(found: Mapping[int, float], limit: int) -> list[Hit]:
     return [
         Hit(node_id, found[number]) for number, node_id in zip(ranked[:limit], node_ids(ranked[:limit]), strict=True)
     ]
+
+
+def _heaviest(weights: Mapping[str, float], limit: int) -> Mapping[str, float]:
+    """The words that weigh most, in the order in which they are given."""
+    if len(weights) <= limit:
+        return weights
+    kept = frozenset(sorted(weights, key=lambda word: (-weights[word], word))[:limit])
+    return {word: weight for word, weight in weights.items() if word in kept}
 
 
 def _second_matches(owners: Iterable[int], scores: Iterable[float]) -> dict[int, float]:

@@ -25,6 +25,7 @@ from ctxsearch.search.coherence import cohere
 from ctxsearch.search.errors import FailedPrecondition, NotFound, SearchError, Unavailable
 from ctxsearch.search.expansion import SEEDS, expand, expansion_order
 from ctxsearch.search.identifiers import without_name
+from ctxsearch.search.long_texts import long_text
 from ctxsearch.search.ports import (
     SELECT_ALL,
     Corpus,
@@ -51,10 +52,11 @@ from ctxsearch.search.results import (
     SignalReport,
 )
 from ctxsearch.search.snippets import Snippets, within_budget
-from ctxsearch.search.steps import RankingPolicy, reordered
+from ctxsearch.search.steps import DEMOTED_FLAGS, RankingPolicy, asks_for_demoted, reordered
 
 _NEAR_NAMES: Final = 5
 _WORKERS: Final = 4
+_DEEPER: Final = 4  # how many times the pool is looked at where tests fill it
 
 
 class _Candidate(msgspec.Struct, eq=False, gc=False):
@@ -292,16 +294,29 @@ class ContextSearchService:
                     f"the query by {self._embedder.model_id}; index again"
                 )
             text = without_name(run.query.text, corpus.repository) if self._policy.own_name else run.query.text
-            return vectors.search(vector(text, run.query.embedding), selection, run.query.pool)
+            nearest = functools.partial(vectors.search, vector(text, run.query.embedding), selection)
+            hits = nearest(run.query.pool)
+            return nearest(_DEEPER * run.query.pool) if self._is_flooded(run.query, hits, corpus) else hits
 
         return self._gathered(run, Signal.SEMANTIC, search)
+
+    def _is_flooded(self, query: SearchQuery, hits: Sequence[Hit], corpus: Corpus) -> bool:
+        """Whether most of a list is what will be ranked below other code, which the list then leaves no place for."""
+        if not self._policy.past_demoted or asks_for_demoted(query.text, query.scope.paths):
+            return False
+        nodes = map(corpus.nodes.node, [hit.id for hit in hits])
+        return 2 * sum(1 for node in nodes if node is not None and node.flags & DEMOTED_FLAGS) > len(hits)
 
     def _query_vector(self, text: str, embedding: tuple[float, ...] | None) -> Floats:
         if embedding is not None:
             return _unit_vector(embedding)
         if self._embedder is None:
             raise FailedPrecondition("no embedding model is configured")
-        return self._embedder.embed_query(text)
+        parts = long_text(text) if self._policy.title_vector else None
+        if parts is None:
+            return self._embedder.embed_query(text)
+        title, prose = map(self._embedder.embed_query, (parts.title, f"{parts.title}\n{parts.prose}"))
+        return _unit_vector(title + prose)
 
     def _gathered(self, run: _Run, signal: Signal, search: Callable[[Corpus, Selection], list[Hit]]) -> list[_Found]:
         """One list over all corpora: by raw score, which is comparable inside one signal."""
@@ -556,7 +571,7 @@ def _indexed(corpus: Corpus) -> Indexed:
     return Indexed(corpus.repository, corpus.generation, corpus.state.commit, corpus.state.pending_files)
 
 
-def _unit_vector(values: tuple[float, ...]) -> Floats:
+def _unit_vector(values: tuple[float, ...] | Floats) -> Floats:
     """A ready vector may have any length; cosines want length one."""
     vector = np.asarray(values, dtype=np.float64)
     norm = float(np.linalg.norm(vector))

@@ -16,6 +16,7 @@ import msgspec
 
 from ctxsearch.graph.model import TYPE_KINDS, CodeNode, NodeFlag, NodeId, NodeKind, module_node_id
 from ctxsearch.search.identifiers import content_words, stem, words
+from ctxsearch.search.long_texts import subject
 from ctxsearch.search.ports import Hit
 from ctxsearch.search.query import SearchQuery, Signal
 from ctxsearch.search.scope import dotted
@@ -31,7 +32,7 @@ _ASKS_FOR_DEMOTED: Final = frozenset(
 @functools.lru_cache(maxsize=64)  # two signals ask the same of every query
 def asks_for_demoted(text: str, paths: tuple[str, ...]) -> bool:
     """Whether tests, generated or vendored code are what is looked for, by the query's words or its scope."""
-    return any(word in _ASKS_FOR_DEMOTED for part in (text, *paths) for word in words(part))
+    return any(word in _ASKS_FOR_DEMOTED for part in (subject(text), *paths) for word in words(part))
 
 
 def file_stem(path: str) -> str:
@@ -223,7 +224,7 @@ class PathMatch:
 
     def __call__(self, listed: Listed, query: SearchQuery, /) -> list[float]:
         """Scores plus what the path says."""
-        asked = frozenset(content_words(query.text))
+        asked = frozenset(content_words(subject(query.text)))
         if not asked:
             return listed.scores
         disjoint = asked.isdisjoint
@@ -249,7 +250,7 @@ class FilePrior:
 
     def __call__(self, listed: Listed, query: SearchQuery, /) -> list[float]:
         """Scores plus what is known of the file."""
-        asked = frozenset(map(stem, words(query.text)))
+        asked = frozenset(map(stem, words(subject(query.text))))
         gains, node = [], listed.node
         for file in listed.files:
             if file is None:
@@ -398,14 +399,18 @@ class RankingPolicy:
     file_coherence: bool = True  # whether text signals that agree on a file count together (coherence.py)
     freshness: bool = True  # whether the class's penalty applies; off only to measure what it does
     own_name: bool = True  # whether the vector leaves out the repository's own name (see without_name)
+    title_vector: bool = True  # whether the vector of a long text is that of its title and of its prose, half and half
+    past_demoted: bool = True  # whether the semantic signal looks past tests that fill its list
 
     def without(self, *names: str) -> RankingPolicy:
-        """The same without some steps; `freshness`, `file_coherence` and `own_name` are names too."""
+        """The same without some steps; the switches below are names too."""
         return RankingPolicy(
             steps=tuple(step for step in self.steps if step.name not in names),
             file_coherence=self.file_coherence and "file_coherence" not in names,
             freshness=self.freshness and "freshness" not in names,
             own_name=self.own_name and "own_name" not in names,
+            title_vector=self.title_vector and "title_vector" not in names,
+            past_demoted=self.past_demoted and "past_demoted" not in names,
         )
 
     @property
@@ -413,6 +418,8 @@ class RankingPolicy:
         """The steps that are on, for `explain`."""
         switches = (
             ("own_name", self.own_name),
+            ("title_vector", self.title_vector),
+            ("past_demoted", self.past_demoted),
             ("file_coherence", self.file_coherence),
             ("freshness", self.freshness),
         )
