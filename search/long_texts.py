@@ -18,14 +18,17 @@ from typing import Final, NamedTuple
 from ctxsearch.search.identifiers import content_words
 
 SHORT_WORDS: Final = 24  # a question on one line is no longer
+_LONGEST_SUFFIX: Final = 9  # characters, with the dot
 _MENTIONS: Final = 64  # of a listing of files the first ones
 _TEXTS_KEPT: Final = 64  # those being answered: every signal and step asks for their parts
 _FENCE: Final = re.compile(r"\s*(?:```|~~~)")
 _HEADING: Final = re.compile(r"\s*(?:#{1,6}\s.*|\*\*[^*]+\*\*:?)\s*")  # `### Steps`, `**Expected behavior**`
 _COMMENT: Final = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)  # what a template tells the writer
-_URL: Final = re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s<>\"')\]]+", re.IGNORECASE)
+_URL: Final = re.compile(r"\b[a-z][a-z0-9+.-]{0,20}://[^\s<>\"')\]]+", re.IGNORECASE)
 _LINKED_FILE: Final = re.compile(r"/(?:blob|tree|raw|src)/[^/]+/([^#?]+)")  # how forges link a file of a repository
-_FILE: Final = re.compile(r"[\w.@+-]*(?:[/\\][\w.@+-]+)*\.[A-Za-z]\w{0,7}\b")
+# One pass over the text, then one over each word: a pattern for both would try every place of a long word anew.
+_WORD: Final = re.compile(r"[\w.@+/\\-]+")
+_SUFFIX: Final = re.compile(r"\.[A-Za-z]\w{0,7}\Z")
 
 
 class LongText(NamedTuple):
@@ -109,9 +112,11 @@ def mentioned_files(text: str) -> Mapping[str, str]:
     """What a text spells like a file, by the file's name: `tree.go` of `at gin/tree.go:446`, with its longest path."""
     parts = long_text(text)
     found: dict[str, str] = {}
-    for match in _FILE.findall(text if parts is None else parts.telling):
-        path = match.replace("\\", "/").strip("/")
+    for word in _WORD.findall(text if parts is None else parts.telling):
+        path = word.replace("\\", "/").strip("/").rstrip(".-+@")
         name = path.rpartition("/")[2]
+        if not _SUFFIX.search(name[-_LONGEST_SUFFIX:]):
+            continue
         if len(path) > len(found.get(name, "")) and (name in found or len(found) < _MENTIONS):
             found[name] = path
     return found

@@ -83,6 +83,7 @@ def test_words_of_the_title_and_repeated_ones_count_more() -> None:
         (r"at C:\work\src\Tree.cs:line 5", "Tree.cs", "work/src/Tree.cs"),
         ("at a.b.Trees$1.scan(Trees.java:1823)", "Trees.java", "Trees.java"),
         ("in lib/tree.rb, then in app/lib/tree.rb", "tree.rb", "app/lib/tree.rb"),
+        ("it ends in lib/tree.rb.", "tree.rb", "lib/tree.rb"),
     ],
 )
 def test_files_that_a_text_spells(text: str, name: str, path: str) -> None:
