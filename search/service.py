@@ -56,6 +56,7 @@ from ctxsearch.search.steps import DEMOTED_FLAGS, RankingPolicy, asks_for_demote
 
 _NEAR_NAMES: Final = 5
 _WORKERS: Final = 4
+_DEMOTED: Final = int(DEMOTED_FLAGS)
 _DEEPER: Final = 4  # how many times the pool is looked at where tests fill it
 
 
@@ -283,6 +284,7 @@ class ContextSearchService:
 
     def _semantic(self, run: _Run) -> list[_Found]:
         vector = functools.cache(self._query_vector)  # of each corpus's text: mostly the same one
+        lookups = {corpus.repository: lookup for corpus, lookup in zip(run.corpora, run.lookups, strict=True)}
 
         def search(corpus: Corpus, selection: Selection) -> list[Hit]:
             vectors = corpus.vectors
@@ -296,16 +298,17 @@ class ContextSearchService:
             text = without_name(run.query.text, corpus.repository) if self._policy.own_name else run.query.text
             nearest = functools.partial(vectors.search, vector(text, run.query.embedding), selection)
             hits = nearest(run.query.pool)
-            return nearest(_DEEPER * run.query.pool) if self._is_flooded(run.query, hits, corpus) else hits
+            node = lookups[corpus.repository]
+            return nearest(_DEEPER * run.query.pool) if self._is_flooded(run.query, hits, node) else hits
 
         return self._gathered(run, Signal.SEMANTIC, search)
 
-    def _is_flooded(self, query: SearchQuery, hits: Sequence[Hit], corpus: Corpus) -> bool:
+    def _is_flooded(self, query: SearchQuery, hits: Sequence[Hit], node: Callable[[NodeId], CodeNode | None]) -> bool:
         """Whether most of a list is what will be ranked below other code, which the list then leaves no place for."""
         if not self._policy.past_demoted or asks_for_demoted(query.text, query.scope.paths):
             return False
-        nodes = map(corpus.nodes.node, [hit.id for hit in hits])
-        return 2 * sum(1 for node in nodes if node is not None and node.flags & DEMOTED_FLAGS) > len(hits)
+        found = [one for hit in hits if (one := node(hit.id)) is not None]
+        return 2 * sum([1 for one in found if int(one.flags) & _DEMOTED]) > len(hits)
 
     def _query_vector(self, text: str, embedding: tuple[float, ...] | None) -> Floats:
         if embedding is not None:
