@@ -68,7 +68,7 @@ class LexicalPolicy:
     )
     # A file's own evidence, shared by its nodes: a query about a subject names the file's words, not one function's.
     file_coverage: float = 1.4  # share of the query's words, by rarity, that the file contains
-    variable: float = 0.8  # factor on a variable's own match: all name, it matches better than the code that answers
+    variable: float = 0.6  # factor on a variable's own match: all name, it matches better than the code that answers
     node_match: float = 1.5  # how well the node itself matches
     second_match: float = 0.3  # of the file's next best node's match: two that match say more than one
     files: int = 150  # how many files take part

@@ -142,7 +142,7 @@ class SemanticDemotion:
     variable below the code that uses it."""
 
     factor: float = 0.6
-    variable: float = 0.9  # a variable is all name: nearer than the code that answers the question
+    variable: float = 0.8  # a variable is all name: nearer than the code that answers the question
     name: str = "semantic_demotion"
     signal: Signal = Signal.SEMANTIC
 

@@ -226,6 +226,19 @@ def test_nodes_without_a_file_come_under_the_empty_path(index: FullTextIndex) ->
     assert index.reader().count() == 0
 
 
+def test_a_question_shows_the_code_before_a_variable_that_is_all_name(tmp_path: Path) -> None:
+    index = TantivyIndex(tmp_path)
+    variable = document("parse_errors", "parse_errors: int = 0", kind=NodeKind.VARIABLE, signature="parse_errors: int")
+    body = "def collect_parse_errors_of_tree(tree):\n    return [one for one in tree.walk() if one.is_bad]"
+    code = document("collect_parse_errors_of_tree", body, line=3)
+    index.apply(1, by_path(variable, code), [])
+    hits = index.reader().search("errors of a parse", SELECT_ALL, 10)
+    assert [hit.id for hit in hits][:2] == [code.node.id, variable.node.id]
+    named = index.reader().search("parse_errors", SELECT_ALL, 10)
+    assert named[0].id == variable.node.id, "who spells it means it"
+    index.close()
+
+
 def test_of_two_equal_matches_the_one_with_another_beside_it_in_its_file_is_first(tmp_path: Path) -> None:
     index = TantivyIndex(tmp_path)
     alone = document("bake_pie", path="a.py")
