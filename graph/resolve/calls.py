@@ -234,7 +234,7 @@ def _arguments(
     params = evaluator.definition(*target).params
     places = evaluator.table(target[0]).positional(target[1])
     rank = 0
-    for arg in exprs[index].args:
+    for arg in evaluator.given(table.path, index, Func(*target)):
         item = exprs[arg]
         if item.op is ops.KEYWORD:
             position = _keyword_position(params, item.name)

@@ -725,7 +725,7 @@ class Evaluator:
         definition = self.definition(callee.path, callee.index)
         name = definition.params[position].name
         positional: list[int] = []
-        for arg in facts.exprs[call].args:
+        for arg in self.given(path, call, callee):
             item = facts.exprs[arg]
             if item.op is ops.KEYWORD:
                 if item.name == name and name:
@@ -740,6 +740,10 @@ class Evaluator:
             if rank < len(positional) and definition.params[position].kind is ParamKind.NORMAL:
                 return positional[rank]
         return -1
+
+    def given(self, path: str, call: int, callee: Func) -> tuple[int, ...]:  # noqa: ARG002
+        """The arguments that a call passes for the callee's parameters, its receiver left out."""
+        return self.table(path).facts.exprs[call].args
 
     def new_classes(self, path: str, expr: Expr) -> Values:
         """The classes that a NEW expression names."""

@@ -146,6 +146,21 @@ class PythonCalls(PythonNames):
             return self._library_result(callee, path, index)
         return super().call_result(callee, path, index)
 
+    def given(self, path: str, call: int, callee: Func) -> tuple[int, ...]:
+        """`Base.method(self, x)`: called on the class, a method's receiver is the first argument."""
+        exprs = self.table(path).facts.exprs
+        args = exprs[call].args
+        base = exprs[exprs[call].base] if exprs[call].base >= 0 else exprs[call]
+        if not args or base.op is not ops.MEMBER or exprs[base.base].op in _RECEIVERS:
+            return args
+        definition = self.definition(callee.path, callee.index)
+        takes = definition.params[0].kind if definition.params else ParamKind.NORMAL
+        if takes is not ParamKind.RECEIVER or definition.flags & NodeFlag.CLASS_METHOD:
+            return args
+        owners = self.value(path, base.base)
+        unbound = bool(owners) and all(isinstance(owner, Class) for owner in owners) and exprs[args[0]].op not in _MARKED
+        return args[1:] if unbound else args
+
     def _signature_for(self, callee: Func, path: str, call: int) -> int:
         """The one overload signature of a function that a call can mean; -1 when there is none or more than one."""
         table = self.table(callee.path)
@@ -158,7 +173,7 @@ class PythonCalls(PythonNames):
             item
             for item in named
             if table.facts.definitions[item].flags & NodeFlag.DECLARATION
-            and _accepts(table.facts.definitions[item], exprs, exprs[call].args)
+           and _accepts(table.facts.definitions[item], exprs, exprs[call].args)
         ]
         return fitting[0] if len(fitting) == 1 else -1
 
@@ -248,6 +263,10 @@ class PythonCalls(PythonNames):
         if name in ("__next__", "send", "__anext__"):
             return self.element(owner)
         return EXTERNAL
+
+
+_RECEIVERS = frozenset({ops.THIS, ops.SUPER})
+_MARKED = frozenset({ops.KEYWORD, ops.SPREAD})
 
 
 def _is_receiver(exprs: tuple[Expr, ...], index: int) -> bool:
