@@ -141,7 +141,8 @@ class PythonNames(PythonClasses):
                 return (Coll("list" if param.kind is ParamKind.VARIADIC else "dict", (typed,)),)
             return (Arg(path, index, place),)
         fixture = self._fixture(path, index, param.name) if param.type is None else UNKNOWN
-        return fixture or super().param(path, index, place)
+        found = fixture or super().param(path, index, place)
+        return tuple(value for value in found if value != NONE)  # a default of None says nothing of what callers pass
 
     def _fixture(self, path: str, index: int, name: str) -> Values:
         """What pytest passes to a test (or fixture) for a parameter: the result of the fixture of that name."""
@@ -209,5 +210,10 @@ def _extent(table: FileTable, place: _Place) -> tuple[int, bool, int]:
 
 
 def _holds_anything(value: Value) -> bool:
-    """A library's container, as far as declared: without its items' type."""
-    return isinstance(value, Ext) or (isinstance(value, Coll) and bool(value.args) and not value.args[-1])
+    """A library's container, as far as declared: without its items' type, or that of some part of them."""
+    return isinstance(value, Ext) or (isinstance(value, Coll) and bool(value.args) and _is_open(value))
+
+
+def _is_open(value: Coll) -> bool:
+    parts = value.args if value.name == "tuple" else value.args[-1:]
+    return any(not part or any(isinstance(item, Coll) and _is_open(item) for item in part) for part in parts)

@@ -263,15 +263,21 @@ class FileTable:
             for definition in facts.definitions:
                 used += definition.returns
             self._uses = defaultdict(set)
-            for expr in used:
+            while used:
+                expr = used.pop()
                 while expr >= 0 and exprs[expr].op in _PARTS:
                     expr = exprs[expr].base
-                if expr >= 0 and exprs[expr].op is ops.NAME:
-                    self._uses[exprs[expr].scope].add(exprs[expr].name)
+                if expr >= 0:
+                    item = exprs[expr]
+                    if item.op is ops.NAME:
+                        self._uses[item.scope].add(item.name)
+                    elif item.op in _HOLDING:
+                        used += item.args
         return self._uses
 
 
 _PARTS = frozenset({ops.KEYWORD, ops.SPREAD, ops.MEMBER, ops.INDEX, ops.AWAIT, ops.ELEMENT})
+_HOLDING = frozenset({ops.SEQUENCE, ops.MAPPING, ops.CHOICE})
 
 
 def positional_params(definition: Definition) -> list[int]:
