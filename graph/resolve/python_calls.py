@@ -5,7 +5,8 @@ from __future__ import annotations
 from ctxsearch.graph import ops
 from ctxsearch.graph.facts import Definition, Expr, ParamKind
 from ctxsearch.graph.model import NodeFlag
-from ctxsearch.graph.resolve.python_containers import NONE, constant_key
+from ctxsearch.graph.resolve.python_additions import constant_key
+from ctxsearch.graph.resolve.python_containers import NONE
 from ctxsearch.graph.resolve.python_library import PASS_THROUGH
 from ctxsearch.graph.resolve.python_names import PythonNames
 from ctxsearch.graph.resolve.values import (
@@ -158,7 +159,9 @@ class PythonCalls(PythonNames):
         if takes is not ParamKind.RECEIVER or definition.flags & NodeFlag.CLASS_METHOD:
             return args
         owners = self.value(path, base.base)
-        unbound = bool(owners) and all(isinstance(owner, Class) for owner in owners) and exprs[args[0]].op not in _MARKED
+        unbound = (
+            bool(owners) and all(isinstance(owner, Class) for owner in owners) and exprs[args[0]].op not in _MARKED
+        )
         return args[1:] if unbound else args
 
     def _signature_for(self, callee: Func, path: str, call: int) -> int:
@@ -173,7 +176,7 @@ class PythonCalls(PythonNames):
             item
             for item in named
             if table.facts.definitions[item].flags & NodeFlag.DECLARATION
-           and _accepts(table.facts.definitions[item], exprs, exprs[call].args)
+            and _accepts(table.facts.definitions[item], exprs, exprs[call].args)
         ]
         return fitting[0] if len(fitting) == 1 else -1
 

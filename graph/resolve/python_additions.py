@@ -1,0 +1,126 @@
+"""What statements put into Python's containers: `items[key] = value`, `items.append(value)` and the like."""
+
+from __future__ import annotations
+
+from ctxsearch.graph import ops
+from ctxsearch.graph.facts import MODULE_SCOPE, Expr
+from ctxsearch.graph.resolve.python_generics import PythonGenerics
+from ctxsearch.graph.resolve.python_library import ADDERS, COPIES
+from ctxsearch.graph.resolve.tables import FileTable
+from ctxsearch.graph.resolve.values import UNKNOWN, Value, Values
+
+
+class PythonAdditions(PythonGenerics):
+    """Values that are put into a container after it was made, by the code that is seen doing so."""
+
+    _adding: dict[str, list[int]] | None = None  # of the home file, see `_additions`
+
+    def _stored(self, path: str, expr: Expr) -> tuple[Values, bool]:
+        """What `base[key] = value` statements of the same function (or module) stored; and whether that is all."""
+        table = self.table(path)
+        facts = table.facts
+        wanted = facts.exprs[expr.args[0]] if expr.args else None
+        constant = constant_key(wanted) if wanted is not None and wanted.op is ops.LITERAL else None
+        found: list[Value] = []
+        certain = False
+        root = table.root_name(expr.base)
+        self.record_name(path, root)
+        for assign in table.attributes.get(root, ()):
+            item = facts.assigns[assign]
+            target = facts.exprs[item.target]
+            if target.op is not ops.INDEX or not _same(table, target.base, expr.base):
+                continue
+            key = facts.exprs[target.args[0]] if target.args else None
+            written = constant_key(key) if key is not None and key.op is ops.LITERAL else None
+            if written is not None and constant is not None and written != constant:
+                continue
+            replaces = target.scope == expr.scope and target.at < expr.at and not item.conditional
+            if replaces and written is not None and written == constant:
+                found, certain = [], True
+            found += self.value(path, item.value)
+        return tuple(found), certain
+
+    def _added(self, path: str, container: int) -> Values:
+        """What `container.append(x)` and the like put in, in the file being resolved."""
+        table = self.table(path)
+        exprs = table.facts.exprs
+        chain = _copied(exprs, container)
+        if exprs[chain].op not in (ops.NAME, ops.MEMBER) or path != self.home or self._abroad:
+            return UNKNOWN
+        found: list[Value] = []
+        for call in self._additions(table).get(exprs[chain].name, ()):
+            callee = exprs[exprs[call].base]
+            if _same(table, callee.base, chain):
+                given = self.value(path, exprs[call].args[-1])
+                found += self._each(given, self.element) if ADDERS[callee.name] == "all" else given
+        return tuple(found)
+
+    def _additions(self, table: FileTable) -> dict[str, list[int]]:
+        """The calls in the home file that add to a container, by the container's own name."""
+        if self._adding is None:
+            self._adding = {}
+            exprs = table.facts.exprs
+            for index in table.sites(ops.CALL):
+                expr = exprs[index]
+                if expr.args and expr.base >= 0:
+                    callee = exprs[expr.base]
+                    if callee.op is ops.MEMBER and callee.name in ADDERS and exprs[callee.base].name:
+                        self._adding.setdefault(exprs[callee.base].name, []).append(index)
+        return self._adding
+
+    def begin(self, path: str) -> None:
+        super().begin(path)
+        self._adding = None
+
+
+def _same(table: FileTable, first: int, second: int) -> bool:
+    """Whether two expressions name the same container: the same chain of names, on the same class's instances."""
+    exprs = table.facts.exprs
+    while True:
+        one, two = exprs[first], exprs[second]
+        if one.op is not two.op or one.name != two.name or one.op not in _CHAIN:
+            return False
+        if one.op is ops.INDEX and [exprs[arg].text for arg in one.args] != [exprs[arg].text for arg in two.args]:
+            return False
+        if one.op in (ops.THIS, ops.RECEIVER_CLASS):
+            return table.enclosing_class(one.scope) == table.enclosing_class(two.scope)
+        if one.op is ops.NAME:
+            return _binder(table, one) == _binder(table, two)
+        first, second = one.base, two.base
+
+
+def _binder(table: FileTable, name: Expr) -> int:
+    """The scope whose variable a name is."""
+    scope = name.scope
+    while scope >= 0:
+        definition = table.facts.definitions[scope]
+        if scope in table.binds and name.name in table.binds[scope]:
+            return scope
+        if any(param.name == name.name for param in definition.params):
+            return scope
+        scope = definition.parent
+    return MODULE_SCOPE
+
+
+def constant_key(expr: Expr) -> str | None:
+    """A constant key: integers are told from strings."""
+    if not expr.text:
+        return None
+    return f"int:{expr.text}" if expr.name == "int" else expr.text
+
+
+def _copied(exprs: tuple[Expr, ...], container: int) -> int:
+    """The container behind `list(container)`, `container.copy()` and the like."""
+    while container >= 0 and exprs[container].op is ops.CALL:
+        call = exprs[container]
+        callee = exprs[call.base] if call.base >= 0 else call
+        if callee.op is ops.NAME and callee.name in COPIES and len(call.args) == 1:
+            container = call.args[0]
+        elif callee.op is ops.MEMBER and callee.name in COPIES and not call.args:
+            container = callee.base
+        else:
+            break
+    return container
+
+
+_CHAIN = frozenset({ops.NAME, ops.MEMBER, ops.INDEX, ops.THIS, ops.RECEIVER_CLASS})
