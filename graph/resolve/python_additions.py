@@ -7,13 +7,11 @@ from ctxsearch.graph.facts import MODULE_SCOPE, Expr
 from ctxsearch.graph.resolve.python_generics import PythonGenerics
 from ctxsearch.graph.resolve.python_library import ADDERS, COPIES
 from ctxsearch.graph.resolve.tables import FileTable
-from ctxsearch.graph.resolve.values import UNKNOWN, Value, Values
+from ctxsearch.graph.resolve.values import UNKNOWN, Box, Value, Values
 
 
 class PythonAdditions(PythonGenerics):
     """Values that are put into a container after it was made, by the code that is seen doing so."""
-
-    _adding: dict[str, list[int]] | None = None  # of the home file, see `_additions`
 
     def _stored(self, path: str, expr: Expr) -> tuple[Values, bool]:
         """What `base[key] = value` statements of the same function (or module) stored; and whether that is all."""
@@ -47,30 +45,39 @@ class PythonAdditions(PythonGenerics):
         chain = _copied(exprs, container)
         if exprs[chain].op not in (ops.NAME, ops.MEMBER) or path != self.home or self._abroad:
             return UNKNOWN
+        return self._appended(table, chain)
+
+    def put_in(self, box: Box, key: str | None) -> Values:
+        """What statements put into a container that a variable or a field holds, wherever it has got to since."""
+        table = self.table(box.path)
+        holder = table.holder(box.expr)
+        if holder < 0:
+            return UNKNOWN
+        self.record_name(box.path, table.root_name(holder))
+        return (*self._appended(table, holder), *self._set(table, holder, key))
+
+    def _appended(self, table: FileTable, holder: int) -> Values:
+        exprs = table.facts.exprs
         found: list[Value] = []
-        for call in self._additions(table).get(exprs[chain].name, ()):
+        for call in table.additions.get(exprs[holder].name, ()):
             callee = exprs[exprs[call].base]
-            if _same(table, callee.base, chain):
-                given = self.value(path, exprs[call].args[-1])
+            if _same(table, callee.base, holder):
+                given = self.value(table.path, exprs[call].args[-1])
                 found += self._each(given, self.element) if ADDERS[callee.name] == "all" else given
         return tuple(found)
 
-    def _additions(self, table: FileTable) -> dict[str, list[int]]:
-        """The calls in the home file that add to a container, by the container's own name."""
-        if self._adding is None:
-            self._adding = {}
-            exprs = table.facts.exprs
-            for index in table.sites(ops.CALL):
-                expr = exprs[index]
-                if expr.args and expr.base >= 0:
-                    callee = exprs[expr.base]
-                    if callee.op is ops.MEMBER and callee.name in ADDERS and exprs[callee.base].name:
-                        self._adding.setdefault(exprs[callee.base].name, []).append(index)
-        return self._adding
-
-    def begin(self, path: str) -> None:
-        super().begin(path)
-        self._adding = None
+    def _set(self, table: FileTable, holder: int, key: str | None) -> Values:
+        facts = table.facts
+        found: list[Value] = []
+        for assign in table.attributes.get(table.root_name(holder), ()):
+            item = facts.assigns[assign]
+            target = facts.exprs[item.target]
+            if target.op is ops.INDEX and _same(table, target.base, holder):
+                written = facts.exprs[target.args[0]] if target.args else None
+                constant = constant_key(written) if written is not None and written.op is ops.LITERAL else None
+                if key is None or constant is None or constant == key:
+                    found += self.value(table.path, item.value)
+        return tuple(found)
 
 
 def _same(table: FileTable, first: int, second: int) -> bool:

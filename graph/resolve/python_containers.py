@@ -8,6 +8,7 @@ from ctxsearch.graph import ops
 from ctxsearch.graph.facts import Expr, ParamKind, Type
 from ctxsearch.graph.model import NodeFlag
 from ctxsearch.graph.resolve.python_additions import PythonAdditions, constant_key
+from ctxsearch.graph.resolve.python_library import CONTAINERS
 from ctxsearch.graph.resolve.values import (
     EXTERNAL,
     SYMBOLIC,
@@ -41,11 +42,15 @@ class PythonContainers(PythonAdditions):
         bases = self.value(path, expr.base)
         if bases and all(isinstance(base, Class) for base in bases):
             return self.subscripted(path, bases, expr)
-        added = self._added(path, expr.base)
+        added = UNKNOWN if any(isinstance(base, Box) for base in bases) else self._added(path, expr.base)
         return (*stored, *self._each(bases, lambda base: self.item(base, constant)), *added)
 
-    def eval_element(self, path: str, index: int, expr: Expr) -> Values:
-        return (*super().eval_element(path, index, expr), *self._added(path, expr.base))
+    def eval_element(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
+        bases = self.value(path, expr.base)
+        found = self._each(bases, self.element)
+        if any(isinstance(base, Box) for base in bases):
+            return found  # with what was put into it
+        return (*found, *self._added(path, expr.base))
 
     # -- results
 
@@ -142,6 +147,8 @@ class PythonContainers(PythonAdditions):
     def _box_items(self, box: Box, key: str | None) -> Values:
         facts = self.table(box.path).facts
         expr = facts.exprs[box.expr]
+        if expr.op is ops.CALL:
+            return self.put_in(box, key)
         found: list[Value] = []
         exact = [
             value
@@ -158,7 +165,7 @@ class PythonContainers(PythonAdditions):
                 found += self._each(inner, lambda base: self.item(base, key) or UNKNOWN)
             elif key is None or not name or expr.op is ops.SEQUENCE:
                 found += self.value(box.path, value)
-        return tuple(found)
+        return (*found, *self.put_in(box, key))
 
     def element(self, base: Value) -> Values:
         if isinstance(base, Arg):
@@ -173,7 +180,7 @@ class PythonContainers(PythonAdditions):
             if base.name == "tuple":
                 return tuple(value for arg in base.args for value in arg)
             return base.args[0] if base.args else EXTERNAL
-        if isinstance(base, Box) and self.table(base.path).facts.exprs[base.expr].op is ops.MAPPING:
+        if isinstance(base, Box) and self.is_mapping(base):
             return EXTERNAL  # iterating a dictionary gives its keys
         if isinstance(base, Inst):
             key = ("iterated", base.path, base.index)
@@ -181,6 +188,14 @@ class PythonContainers(PythonAdditions):
         if isinstance(base, Class):
             return (Inst(base.path, base.index),)  # an enumeration
         return super().element(base)
+
+    def is_mapping(self, box: Box) -> bool:
+        """Whether a container is a dictionary, by a literal or by a call like `dict()`."""
+        exprs = self.table(box.path).facts.exprs
+        made = exprs[box.expr]
+        if made.op is ops.CALL:
+            return CONTAINERS.get(exprs[made.base].name) == "mapping"
+        return made.op is ops.MAPPING
 
     def _iteration_items(self, base: Inst) -> Values:
         """What `__next__` of its iterator gives; of itself when it is its own iterator."""

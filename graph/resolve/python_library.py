@@ -56,6 +56,18 @@ PASS_THROUGH = {
 # Built-ins that call what they are given: any argument, or only `key=`.
 CALLERS = {"map": "any", "filter": "any", "reduce": "any", "sorted": "key", "sort": "key", "min": "key", "max": "key"}
 
+# Classes whose instances are filled by statements after they were made.
+CONTAINERS = {
+    "list": "items",
+    "set": "items",
+    "deque": "items",
+    "dict": "mapping",
+    "OrderedDict": "mapping",
+    "defaultdict": "mapping",
+    "WeakValueDictionary": "mapping",
+    "WeakSet": "items",
+}
+
 # Methods that put their last argument, or all that it contains, into their container.
 ADDERS = {"append": "one", "appendleft": "one", "add": "one", "insert": "one", "extend": "all", "setdefault": "one"}
 # Functions and methods that give the same items again.

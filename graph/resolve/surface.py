@@ -36,7 +36,8 @@ def surface(facts: FileFacts) -> dict[str, Any]:
 def visible_names(table: FileTable) -> set[str]:
     """Every name that `surface` may have an entry for."""
     aliases = {item.alias for item in table.facts.imports}
-    return {"", *table.top, *table.binds[-1], *aliases, *table.exports, *table.attributes, MODULE_STARS}
+    roots = {table.root_name(table.facts.exprs[call].base) for calls in table.additions.values() for call in calls}
+    return {"", *table.top, *table.binds[-1], *aliases, *table.exports, *table.attributes, *roots, MODULE_STARS}
 
 
 class _Surface:
@@ -56,6 +57,9 @@ class _Surface:
             name = self._seen_under(index)
             if name is not None:
                 self.parts[name].append(self._assign(index))
+        for call in sorted(call for calls in table.additions.values() for call in calls):
+            name = self._changed_by(call)
+            self.parts[name].append(self._expr(call))
         for item in facts.imports:
             value: Any = (item.scope >= 0, item.module, item.name, item.alias, item.level, item.kind, item.block >= 0)
             name = table.top[item.scope] if item.scope >= 0 else item.alias or MODULE_STARS
@@ -97,6 +101,11 @@ class _Surface:
         if not root and target.scope >= 0:
             return table.top[target.scope]
         return root
+
+    def _changed_by(self, call: int) -> str:
+        """The name whose readers see what a call adds to a container."""
+        item = self.facts.exprs[call]
+        return self.table.root_name(item.base) or self.table.top_name(item.scope)
 
     def _definition(self, index: int) -> Any:
         definition = self.facts.definitions[index]

@@ -7,6 +7,7 @@ from collections import defaultdict
 from ctxsearch.graph import ops
 from ctxsearch.graph.facts import Definition, FileFacts, Op, ParamKind
 from ctxsearch.graph.model import NodeFlag, NodeId, NodeKind, module_node_id, node_id
+from ctxsearch.graph.resolve.python_library import ADDERS
 
 Names = dict[str, list[int]]
 Place = tuple[int, int, int]  # byte offset, what it is (0 an assignment, 1 a definition, 2 an import), its index
@@ -17,10 +18,12 @@ class FileTable:
     """Indexes into one FileFacts. Never looks at another file."""
 
     __slots__ = (
+        "_additions",
         "_by_op",
         "_by_stable_name",
         "_function_calls",
         "_given_names",
+        "_holders",
         "_ids",
         "_member_names",
         "_param_uses",
@@ -92,6 +95,8 @@ class FileTable:
         self._positional: dict[int, list[int]] = {}
         self._tests: dict[int, bool] = {}
         self._given_names: frozenset[str] | None = None
+        self._additions: Names | None = None
+        self._holders: dict[int, int] | None = None
 
     def _sort_assigns(self) -> None:
         exprs = self.facts.exprs
@@ -176,6 +181,32 @@ class FileTable:
             targets = [facts.exprs[facts.assigns[item].target] for items in self.attributes.values() for item in items]
             self._given_names = frozenset(target.name for target in targets if target.op is ops.MEMBER)
         return self._given_names
+
+    @property
+    def additions(self) -> Names:
+        """Python's calls that add to a container, `items.append(x)`, by the container's own name."""
+        if self._additions is None:
+            self._additions = {}
+            exprs = self.facts.exprs
+            for index in self.sites(ops.CALL) if self.facts.language == "python" else ():
+                expr = exprs[index]
+                if expr.args and expr.base >= 0:
+                    callee = exprs[expr.base]
+                    if callee.op is ops.MEMBER and callee.name in ADDERS and exprs[callee.base].name:
+                        self._additions.setdefault(exprs[callee.base].name, []).append(index)
+        return self._additions
+
+    def holder(self, value: int) -> int:
+        """The variable or own field that an expression's value is first kept in; -1 for none."""
+        if self._holders is None:
+            exprs = self.facts.exprs
+            self._holders = {}
+            for assign in self.facts.assigns:
+                target = exprs[assign.target]
+                own = target.op is ops.MEMBER and exprs[target.base].op is ops.THIS
+                if own or target.op is ops.NAME:
+                    self._holders.setdefault(assign.value, assign.target)
+        return self._holders.get(value, -1)
 
     def stable_name(self, index: int) -> str:
         """A definition's name in its file that does not move when other definitions are edited."""

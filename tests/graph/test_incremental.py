@@ -55,7 +55,10 @@ def _python_function(function: Function, indent: str, receiver: str) -> list[str
     body = [f"{call}()" for call in function.calls]
     body += [f"{function.param}()", f"{function.passes}({function.returns})", f"item = {function.returns}()"]
     body += [f"item.{function.name}()", f"self.made = {function.returns}()" if receiver else "pass"]
-    body += [f"self.made.{function.name}()" if receiver else "pass", f"return {function.returns}"]
+    body += [f"self.made.{function.name}()" if receiver else "pass"]
+    body += ["items = []", f"items.append({function.returns}())", f"{function.passes}(*[item], items)"]
+    body += [f"for one in {function.param}: one.{function.name}()", f"for one in {function.passes}(): one.run()"]
+    body += ["if items: return items", f"return {function.returns}"]
     return [f"{indent}def {function.name}({receiver}{function.param}):", *(f"{indent}    {line}" for line in body)]
 
 
