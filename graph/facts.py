@@ -44,6 +44,7 @@ class Op(enum.IntEnum):
     YIELDED = 20  # what a generator yields, seen from inside: yield base
     RECEIVER_CLASS = 21  # the class itself, inside a class method: cls, Self, static
     CALLABLE = 22  # a function taken as a value where the syntax says so: base::name, ::name (base -1); name "new"
+    TEMPLATE = 23  # a string made at run time: name = "str", text = what is known of it, "*" for each other part
 
 
 class Type(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -537,12 +537,16 @@ class Evaluator:
         outside = False
         for owner in self.ancestry(path, index):
             if isinstance(owner, Ext):
-                outside = True
+                outside = outside or self.may_have_members(owner)
                 continue
             found = self.own_member(owner.path, owner.index, name, seen_as)
             if found is not None:
                 return found
         return EXTERNAL if outside else UNKNOWN
+
+    def may_have_members(self, outside: Ext) -> bool:  # noqa: ARG002
+        """Whether an ancestor from a library may define what a class of the repository is asked for."""
+        return True
 
     def own_member(self, path: str, index: int, name: str, seen_as: Inst | Class | None) -> Values | None:
         """A member that the class itself has; None when it has none of that name."""
@@ -1105,6 +1109,7 @@ _PLAIN = frozenset(
 _ALIKE = {
     ops.SEQUENCE: "eval_box",
     ops.MAPPING: "eval_box",
+    ops.TEMPLATE: "eval_literal",
     ops.AWAIT: "eval_same",
     ops.KEYWORD: "eval_same",
     ops.SPREAD: "eval_same",

@@ -19,7 +19,7 @@ from ctxsearch.graph.resolve.values import UNKNOWN, Arg, Class, Ext, Func, Inst,
 
 MIN_UNIQUE_LENGTH = 4  # shorter method names are unique by accident
 MAX_SUBCLASSES = 3  # that define what their parent leaves open; more say nothing
-MAX_HELD = 24  # values of one expression: tables of handlers and registries of classes are that large
+MAX_HELD = 64  # values of one expression: tables of handlers and registries of classes are that large
 SURE = 3  # a call of one of more values than this is as sure as any value flow
 
 
@@ -213,10 +213,8 @@ class PythonEvaluator(PythonCalls):
         if not facts.flags & NodeFlag.TEST:
             named = (item for item in named if not self.world.flags(item[0]) & NodeFlag.TEST)
         found = list(islice(named, most + 1))  # one too many is as good as all, of which a common name has thousands
-        if len(found) != 1:
+        if len(found) != 1 or not may_be_unique:
             return self._in_subclasses(path, receiver, found)
-        if not may_be_unique:
-            return []
         return found if self._related(path, found[0][0]) and self._is_method(*found[0]) else []
 
     def _is_method(self, path: str, index: int) -> bool:
@@ -226,7 +224,7 @@ class PythonEvaluator(PythonCalls):
     def _in_subclasses(self, path: str, receiver: Expr, found: list[tuple[str, int]]) -> list[tuple[str, int]]:
         """`self.step()` in a class that leaves `step` to its subclasses: theirs, when these are the only ones."""
         owner = self.table(path).enclosing_class(receiver.scope)
-        if receiver.op is not ops.THIS or owner < 0 or not 1 < len(found) <= MAX_SUBCLASSES:
+        if receiver.op is not ops.THIS or owner < 0 or not 0 < len(found) <= MAX_SUBCLASSES:
             return []
         for place, index in found:
             around = self.table(place).class_of[index]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ctxsearch.graph import ops
 from ctxsearch.graph.facts import Definition, Expr, ParamKind
 from ctxsearch.graph.model import NodeFlag
@@ -29,6 +31,8 @@ from ctxsearch.graph.resolve.values import (
 )
 
 MAX_PASSED = 24  # items of a literal that is passed on; longer ones are data
+
+MIN_PART = 3  # characters of a computed name that must be written out, with the mark of the rest: `"do_" + name`
 
 
 class PythonCalls(PythonNames):
@@ -273,7 +277,6 @@ class PythonCalls(PythonNames):
         if last not in PASS_THROUGH or not args or "()" in callee.name:
             return self.external_result(callee)
         kind = PASS_THROUGH[last]
-        exprs = self.table(path).facts.exprs
         if kind == "second" and len(args) > 1:
             return self.value(path, args[1])
         if kind == "cast" and len(args) > 1:
@@ -284,10 +287,7 @@ class PythonCalls(PythonNames):
                 Class(item.path, item.index) for item in self.value(path, args[0]) if isinstance(item, Inst)
             ) or self.external_result(callee)
         if kind == "attribute" and len(args) > 1:
-            name = exprs[args[1]]
-            if name.op is ops.LITERAL and name.text:
-                return self.members(self.value(path, args[0]), name.text)
-            return UNKNOWN
+            return self._attribute(path, args)
         given = self.value(path, args[0])
         if kind == "same":
             return given or UNKNOWN
@@ -308,6 +308,51 @@ class PythonCalls(PythonNames):
             results = self._map_results(path, args)
             return (Coll("list", (results,)),) if results else self.external_result(callee)
         return self.external_result(callee)
+
+    def _attribute(self, path: str, args: tuple[int, ...]) -> Values:
+        """`getattr(x, "name")`; of a name made at run time, `getattr(x, "visit_" + kind)`, every method so called."""
+        owners, names = self.value(path, args[0]), self._names_written(path, args[1])
+        found = [value for name in names for owner in owners for value in self._named_member(owner, name)]
+        default = self.value(path, args[2]) if len(args) > 2 else UNKNOWN
+        return (*found, *(value for value in default if value != NONE)) if found else UNKNOWN
+
+    def _names_written(self, path: str, index: int) -> list[str]:
+        """What is known of a name that an expression gives, "*" for a part that is not; [] when nothing is."""
+        table = self.table(path)
+        expr = table.facts.exprs[index]
+        if expr.op is ops.NAME:
+            bound = self.choose(table, table.places(expr.scope, expr.name), expr.at)
+            values = [table.facts.assigns[place].value for _, kind, place in bound if kind == 0]
+            expressions = [table.facts.exprs[value] for value in values if value >= 0]
+        else:
+            expressions = [expr]
+        written = [_written(table.facts.exprs, item) for item in expressions]
+        return written if all(len(name) > MIN_PART or "*" not in name for name in written) and all(written) else []
+
+    def _named_member(self, owner: Value, name: str) -> Values:
+        if "*" not in name:
+            return self.member(owner, name)
+        start, _, end = name.partition("*")
+        return self._methods_like(owner, start, end)
+
+    def _methods_like(self, owner: Value, start: str, end: str) -> Values:
+        if isinstance(owner, (Arg, Sym)):
+            return SYMBOLIC
+        if not isinstance(owner, (Inst, Class)):
+            return UNKNOWN
+        names = {
+            name
+            for ancestor in self.ancestry(owner.path, owner.index)
+            if isinstance(ancestor, Class)
+            for name in self._own_names(ancestor)
+            if name.startswith(start) and name.endswith(end) and len(name) > len(start) + len(end)
+        }
+        found = [value for name in sorted(names) for value in self._class_member(owner, name)]
+        return tuple(value for value in found if isinstance(value, Func))
+
+    def _own_names(self, owner: Class) -> frozenset[str]:
+        self.touch(owner.path, owner.index)
+        return self.table(owner.path).member_names(owner.index)
 
     def _map_results(self, path: str, args: tuple[int, ...]) -> Values:
         found: list[Value] = []
@@ -342,8 +387,21 @@ class PythonCalls(PythonNames):
         return EXTERNAL
 
 
+_FIELD = re.compile(r"\{\w*\}")
 _RECEIVERS = frozenset({ops.THIS, ops.SUPER})
 _MARKED = frozenset({ops.KEYWORD, ops.SPREAD})
+
+
+def _written(exprs: tuple[Expr, ...], expr: Expr) -> str:
+    """The text of a string expression, "*" for a part that is made at run time; "" for any other expression."""
+    if expr.op in (ops.LITERAL, ops.TEMPLATE):
+        return expr.text
+    if expr.op is ops.CALL and expr.base >= 0 and exprs[expr.base].op is ops.MEMBER:
+        callee = exprs[expr.base]
+        text = exprs[callee.base].text if exprs[callee.base].op is ops.LITERAL else ""
+        parts = _FIELD.split(text) if callee.name == "format" else []
+        return "*".join(parts) if len(parts) == 2 else ""
+    return ""
 
 
 def _is_receiver(exprs: tuple[Expr, ...], index: int) -> bool:

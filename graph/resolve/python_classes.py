@@ -124,6 +124,10 @@ class PythonClasses(PythonContainers):
 
     # -- members
 
+    def may_have_members(self, outside: Ext) -> bool:
+        """`class A(object)` has what every class has, which `_class_member` knows."""
+        return outside.name not in _PLAIN_BASES
+
     def own_member(self, path: str, index: int, name: str, seen_as: Inst | Class | None) -> Values | None:  # noqa: ARG002
         self.touch(path, index)
         table = self.table(path)
@@ -324,6 +328,10 @@ def _made_by(base: Type) -> int:
     return int(written) if written.isdigit() else -1
 
 
+_MARKERS = ("Generic", "Protocol")
+_PLAIN_BASES = frozenset(
+    {"object", "builtins.object", "abc.ABC", *(f"{m}.{n}" for m in ("typing", "typing_extensions") for n in _MARKERS)}
+)
 _READABLE = frozenset({Func, Class, Inst, Coll, Box, Gen})
 _CLASSES = frozenset({Inst, Class})
 _CONTAINERS = frozenset({Box, Coll, Gen})

@@ -79,7 +79,7 @@ class PythonNames(PythonClasses):
         if scope < 0 and name not in BUILTINS:
             return False
         assigns = table.binds[scope].get(name, ()) if scope in table.binds else ()
-        if not assigns or (scope in table.defs and name in table.defs[scope] and scope >= 0):
+        if not assigns or (scope >= 0 and _defines(table, scope, name)):
             return False
         exprs = table.facts.exprs
         return all(exprs[table.facts.assigns[item].target].at >= at for item in assigns)
@@ -183,6 +183,12 @@ class PythonNames(PythonClasses):
             if expr.name == "fixture":
                 return True
         return False
+
+
+def _defines(table: FileTable, scope: int, name: str) -> bool:
+    """Whether a scope has a function or class of that name, not a variable alone."""
+    found = table.defs[scope].get(name, ()) if scope in table.defs else ()
+    return any(table.facts.definitions[index].kind is not NodeKind.VARIABLE for index in found)
 
 
 def _reaching(table: FileTable, places: list[_Place], at: int) -> tuple[list[_Place], bool]:

@@ -55,6 +55,11 @@ _DECORATOR_FLAGS = {
 _MARKED = frozenset({"keyword_argument", "pair", "list_splat", "dictionary_splat"})  # items that are no plain value
 _CAPITALS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _STRING = re.compile(r"^[A-Za-z]*(\"\"\"|'''|\"|')(.*)\1$", re.DOTALL)
+_TEXTS = frozenset({"string", "concatenated_string", "binary_operator"})
+_TEMPLATE = re.compile(r"\w+\*\w*|\*\w+")  # one part that is not known, in a name
+_PARTS = re.compile(r"\*\*+")
+_PLACEHOLDER = re.compile(r"%[sdr]")
+_QUOTES = frozenset(b"\"'")
 _BOUNDS = re.compile(r"(\d{0,3}):(\d{1,3})")
 _TEST_FILE = re.compile(r"(^|/)(tests?/|conftest\.py$|test_[^/]*\.py$|[^/]*_tests?\.py$|tests\.py$)")
 _DEPRECATED_DOC = re.compile(r"^\s*\.\. deprecated::|^\s*deprecated\b", re.IGNORECASE | re.MULTILINE)
@@ -723,7 +728,26 @@ class Python(Extractor):
         return known
 
     def _string(self, node: Node) -> int:
+        if self.source[node.start_byte] not in _QUOTES and node.named_child_count > 2:
+            return self._template(node, self._interpolated(node))
         return self._literal(node, "str", self._string_value(node))
+
+    def _interpolated(self, node: Node) -> str:
+        """A formatted string with "*" for each interpolation."""
+        parts = []
+        for child in node.named_children:
+            if child.type == "string_content":
+                parts.append(self.text(child))
+            elif child.type == "interpolation":
+                parts.append("*")
+        return "".join(parts)
+
+    def _template(self, node: Node, text: str) -> int:
+        """A string of which parts are known; one without such parts is any string."""
+        text = _PARTS.sub("*", text)
+        if len(text) > MAX_LITERAL or not _TEMPLATE.fullmatch(text):
+            return self._literal(node, "str", "")
+        return self.add(node, ops.TEMPLATE, "str", text=text)
 
     def _integer(self, node: Node) -> int:
         return self._literal(node, "int", self.text(node)[:MAX_LITERAL])
@@ -887,12 +911,23 @@ class Python(Extractor):
 
     def _binary(self, node: Node) -> int:
         """`"..." % x` is a string, and so is what is added to one; other arithmetic says nothing."""
-        left = node.child_by_field_id(_LEFT)
-        if left is not None and left.type in ("string", "concatenated_string", "binary_operator"):
-            known = self.expr(left)
-            if self.exprs[known].op == ops.LITERAL and self.exprs[known].name == "str":
-                return self._literal(node, "str", "")
-        return self._unknown(node)
+        left, right = node.child_by_field_id(_LEFT), node.child_by_field_id(_RIGHT)
+        if left is None or right is None or not (left.type in _TEXTS or right.type in _TEXTS):
+            return self._unknown(node)
+        known = self._text(left)
+        added = node.children[1].type == "+"
+        if known is None and not (added and right.type == "string"):
+            return self._unknown(node)
+        if added:
+            return self._template(node, f"{known or '*'}{self._text(right) or '*'}")
+        return self._template(node, _PLACEHOLDER.sub("*", known or ""))
+
+    def _text(self, node: Node) -> str | None:
+        """What is known of a string, "*" when nothing; None for what is not certainly one."""
+        if node.type not in _TEXTS:
+            return None
+        expr = self.exprs[self.expr(node)]
+        return (expr.text or "*") if expr.op in (ops.LITERAL, ops.TEMPLATE) and expr.name == "str" else None
 
     def _await(self, node: Node) -> int:
         inner = _first(node)
