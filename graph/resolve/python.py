@@ -1,7 +1,8 @@
 """Python: calls that no call expression shows, what names refer to, and the last resort.
 
 What names and expressions mean is in `python_modules` (imports), `python_generics`, `python_additions`,
-`python_containers`, `python_classes`, `python_names` and `python_calls`, each building on the one before.
+`python_containers`, `python_classes`, `python_names`, `python_arguments`, `python_computed` and `python_calls`, each
+building on the one before.
 """
 
 from __future__ import annotations

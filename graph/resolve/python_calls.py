@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 from ctxsearch.graph import ops
 from ctxsearch.graph.facts import Definition, Expr, ParamKind
 from ctxsearch.graph.model import NodeFlag
 from ctxsearch.graph.resolve.python_additions import constant_key
+from ctxsearch.graph.resolve.python_computed import PythonComputedNames
 from ctxsearch.graph.resolve.python_containers import NONE
 from ctxsearch.graph.resolve.python_library import CONTAINERS, PASS_THROUGH
-from ctxsearch.graph.resolve.python_names import PythonNames
 from ctxsearch.graph.resolve.values import (
     EXTERNAL,
     OUTSIDE,
@@ -30,12 +28,8 @@ from ctxsearch.graph.resolve.values import (
     Values,
 )
 
-MAX_PASSED = 24  # items of a literal that is passed on; longer ones are data
 
-MIN_PART = 3  # characters of a computed name that must be written out, with the mark of the rest: `"do_" + name`
-
-
-class PythonCalls(PythonNames):
+class PythonCalls(PythonComputedNames):
     """Results by declared overloads, for the receiver, and of library functions that hand on what they are given."""
 
     def eval_choice(self, path: str, index: int, expr: Expr) -> Values:
@@ -154,92 +148,6 @@ class PythonCalls(PythonNames):
             return self._library_result(callee, path, index)
         return super().call_result(callee, path, index)
 
-    # -- containers that are passed on
-
-    def encode_value(self, value: Value) -> str | None:
-        """Also a container, by what is known of its items: `run([Task()])`."""
-        if isinstance(value, (Box, Coll)):
-            return self._encode_container(value)
-        return super().encode_value(value)
-
-    def _encode_container(self, value: Box | Coll) -> str | None:
-        name, parts = self._contents(value)
-        encoded = [[super(PythonCalls, self).encode_value(item) for item in part] for part in parts]
-        if not any(item is not None for part in encoded for item in part):
-            return None
-        written = ["\2".join(item.replace("\0", "\1") for item in part if item is not None) for part in encoded]
-        return "\0".join(["Coll", name, *written])
-
-    def _contents(self, value: Box | Coll) -> tuple[str, tuple[Values, ...]]:
-        """A container's name as an instance of a library's type, and its type arguments."""
-        if isinstance(value, Coll):
-            return value.name, value.args
-        exprs = self.table(value.path).facts.exprs
-        made = exprs[value.expr]
-        if len(made.args) > MAX_PASSED:
-            return "list", ()
-        if made.op is ops.SEQUENCE and made.name == "tuple":
-            return "tuple", tuple(self.value(value.path, arg) for arg in made.args)
-        items = self.box_items(value, None)
-        return ("dict", (EXTERNAL, items)) if self.is_mapping(value) else ("list", (items,))
-
-    def decode_value(self, encoded: str) -> Value | None:
-        tag, name, *parts = encoded.split("\0")
-        if tag != "Coll":
-            return super().decode_value(encoded)
-        return Coll(name, tuple(self._decode_items(part) for part in parts))
-
-    def _decode_items(self, part: str) -> Values:
-        found: list[Value] = []
-        for encoded in part.split("\2") if part else ():
-            value = super().decode_value(encoded.replace("\1", "\0"))
-            if isinstance(value, Arg) and self.follow_args:
-                found += self.expand(value)
-            elif value is not None:
-                found.append(value)
-        return tuple(found)
-
-    # -- arguments
-
-    def given(self, path: str, call: int, callee: Func) -> tuple[int, ...]:
-        args = self.table(path).facts.exprs[call].args
-        if not args:
-            return args
-        written = self._written_out(path, args)
-        return written[1:] if self._is_unbound(path, call, callee) else written
-
-    def _is_unbound(self, path: str, call: int, callee: Func) -> bool:
-        """`Base.method(self, x)`: called on the class, a method's receiver is the first argument."""
-        exprs = self.table(path).facts.exprs
-        base = exprs[exprs[call].base] if exprs[call].base >= 0 else exprs[call]
-        if base.op is not ops.MEMBER or exprs[base.base].op in _RECEIVERS or exprs[exprs[call].args[0]].op in _MARKED:
-            return False
-        definition = self.definition(callee.path, callee.index)
-        takes = definition.params[0].kind if definition.params else ParamKind.NORMAL
-        if takes is not ParamKind.RECEIVER or definition.flags & NodeFlag.CLASS_METHOD:
-            return False
-        owners = self.value(path, base.base)
-        return bool(owners) and all(isinstance(owner, Class) for owner in owners)
-
-    def _written_out(self, path: str, args: tuple[int, ...]) -> tuple[int, ...]:
-        """`*items` and `**options` replaced by their items, where these are a literal of the same file."""
-        exprs = self.table(path).facts.exprs
-        if all(exprs[arg].op is not ops.SPREAD for arg in args):
-            return args
-        found: list[int] = []
-        for arg in args:
-            items = self._literal_items(path, exprs[arg].base) if exprs[arg].op is ops.SPREAD else ()
-            found += items or (arg,)
-        return tuple(found)
-
-    def _literal_items(self, path: str, spread: int) -> tuple[int, ...]:
-        exprs = self.table(path).facts.exprs
-        values = self.value(path, spread)
-        if len(values) != 1 or not isinstance(values[0], Box) or values[0].path != path:
-            return ()
-        items = exprs[values[0].expr].args
-        return () if any(exprs[item].op is ops.SPREAD for item in items) else items
-
     def _signature_for(self, callee: Func, path: str, call: int) -> int:
         """The one overload signature of a function that a call can mean; -1 when there is none or more than one."""
         table = self.table(callee.path)
@@ -287,7 +195,7 @@ class PythonCalls(PythonNames):
                 Class(item.path, item.index) for item in self.value(path, args[0]) if isinstance(item, Inst)
             ) or self.external_result(callee)
         if kind == "attribute" and len(args) > 1:
-            return self._attribute(path, args)
+            return self.attribute(path, args)
         given = self.value(path, args[0])
         if kind == "same":
             return given or UNKNOWN
@@ -308,51 +216,6 @@ class PythonCalls(PythonNames):
             results = self._map_results(path, args)
             return (Coll("list", (results,)),) if results else self.external_result(callee)
         return self.external_result(callee)
-
-    def _attribute(self, path: str, args: tuple[int, ...]) -> Values:
-        """`getattr(x, "name")`; of a name made at run time, `getattr(x, "visit_" + kind)`, every method so called."""
-        owners, names = self.value(path, args[0]), self._names_written(path, args[1])
-        found = [value for name in names for owner in owners for value in self._named_member(owner, name)]
-        default = self.value(path, args[2]) if len(args) > 2 else UNKNOWN
-        return (*found, *(value for value in default if value != NONE)) if found else UNKNOWN
-
-    def _names_written(self, path: str, index: int) -> list[str]:
-        """What is known of a name that an expression gives, "*" for a part that is not; [] when nothing is."""
-        table = self.table(path)
-        expr = table.facts.exprs[index]
-        if expr.op is ops.NAME:
-            bound = self.choose(table, table.places(expr.scope, expr.name), expr.at)
-            values = [table.facts.assigns[place].value for _, kind, place in bound if kind == 0]
-            expressions = [table.facts.exprs[value] for value in values if value >= 0]
-        else:
-            expressions = [expr]
-        written = [_written(table.facts.exprs, item) for item in expressions]
-        return written if all(len(name) > MIN_PART or "*" not in name for name in written) and all(written) else []
-
-    def _named_member(self, owner: Value, name: str) -> Values:
-        if "*" not in name:
-            return self.member(owner, name)
-        start, _, end = name.partition("*")
-        return self._methods_like(owner, start, end)
-
-    def _methods_like(self, owner: Value, start: str, end: str) -> Values:
-        if isinstance(owner, (Arg, Sym)):
-            return SYMBOLIC
-        if not isinstance(owner, (Inst, Class)):
-            return UNKNOWN
-        names = {
-            name
-            for ancestor in self.ancestry(owner.path, owner.index)
-            if isinstance(ancestor, Class)
-            for name in self._own_names(ancestor)
-            if name.startswith(start) and name.endswith(end) and len(name) > len(start) + len(end)
-        }
-        found = [value for name in sorted(names) for value in self._class_member(owner, name)]
-        return tuple(value for value in found if isinstance(value, Func))
-
-    def _own_names(self, owner: Class) -> frozenset[str]:
-        self.touch(owner.path, owner.index)
-        return self.table(owner.path).member_names(owner.index)
 
     def _map_results(self, path: str, args: tuple[int, ...]) -> Values:
         found: list[Value] = []
@@ -385,23 +248,6 @@ class PythonCalls(PythonNames):
         if name in ("__next__", "send", "__anext__"):
             return self.element(owner)
         return EXTERNAL
-
-
-_FIELD = re.compile(r"\{\w*\}")
-_RECEIVERS = frozenset({ops.THIS, ops.SUPER})
-_MARKED = frozenset({ops.KEYWORD, ops.SPREAD})
-
-
-def _written(exprs: tuple[Expr, ...], expr: Expr) -> str:
-    """The text of a string expression, "*" for a part that is made at run time; "" for any other expression."""
-    if expr.op in (ops.LITERAL, ops.TEMPLATE):
-        return expr.text
-    if expr.op is ops.CALL and expr.base >= 0 and exprs[expr.base].op is ops.MEMBER:
-        callee = exprs[expr.base]
-        text = exprs[callee.base].text if exprs[callee.base].op is ops.LITERAL else ""
-        parts = _FIELD.split(text) if callee.name == "format" else []
-        return "*".join(parts) if len(parts) == 2 else ""
-    return ""
 
 
 def _is_receiver(exprs: tuple[Expr, ...], index: int) -> bool:
