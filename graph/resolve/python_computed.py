@@ -55,6 +55,9 @@ class PythonComputedNames(PythonArguments):
             for name in self._own_names(ancestor)
             if name.startswith(start) and name.endswith(end) and len(name) > len(start) + len(end)
         }
+        if owner.path == self.home and not self._abroad:
+            # `parse_` + keyword: what is called by its own name besides is a step of these, hardly one of them
+            names -= self.table(owner.path).called_members
         found = [value for name in sorted(names) for value in self._class_member(owner, name)]
         return tuple(value for value in found if isinstance(value, Func))
 

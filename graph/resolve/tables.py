@@ -21,6 +21,7 @@ class FileTable:
         "_additions",
         "_by_op",
         "_by_stable_name",
+        "_called_members",
         "_function_calls",
         "_given_names",
         "_holders",
@@ -96,6 +97,7 @@ class FileTable:
         self._tests: dict[int, bool] = {}
         self._given_names: frozenset[str] | None = None
         self._additions: Names | None = None
+        self._called_members: frozenset[str] | None = None
         self._holders: dict[int, int] | None = None
 
     def _sort_assigns(self) -> None:
@@ -181,6 +183,17 @@ class FileTable:
             targets = [facts.exprs[facts.assigns[item].target] for items in self.attributes.values() for item in items]
             self._given_names = frozenset(target.name for target in targets if target.op is ops.MEMBER)
         return self._given_names
+
+    @property
+    def called_members(self) -> frozenset[str]:
+        """The names of methods that the file's classes call on themselves, `this.name()`."""
+        if self._called_members is None:
+            exprs = self.facts.exprs
+            callees = (exprs[exprs[site].base] for site in self.sites(ops.CALL) if exprs[site].base >= 0)
+            self._called_members = frozenset(
+                callee.name for callee in callees if callee.op is ops.MEMBER and exprs[callee.base].op is ops.THIS
+            )
+        return self._called_members
 
     @property
     def additions(self) -> Names:
