@@ -84,6 +84,8 @@ def find_flow_calls(evaluator: Evaluator, path: str, pending: Iterable[int]) -> 
             targets, rule = _distinct_targets(evaluator, values), Rule.FLOW
             if not values and evaluator.guesses_after_flow:
                 targets, rule = evaluator.guess(path, index, expr), Rule.UNIQUE_NAME
+            elif len(targets) == 1 and evaluator.is_only(path, expr, targets[0]):
+                rule = Rule.UNIQUE_NAME
             for target in targets:
                 found.edges.append((expr.scope, target, rule, expr.line))
             if not targets and not is_external(values):

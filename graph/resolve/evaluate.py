@@ -1057,6 +1057,10 @@ class Evaluator:
         """The last resort for a callee of which nothing is known: the only definition it could mean, or nothing."""
         return []
 
+    def is_only(self, path: str, expr: Expr, target: tuple[str, int]) -> bool:  # noqa: ARG002
+        """Whether a target that value flow found for a call is also the only one that `guess` would know."""
+        return False
+
     def select(self, path: str, index: int, targets: list[tuple[str, int]]) -> list[tuple[str, int]]:  # noqa: ARG002
         """Which of several targets the call at `index` can mean: overloads by their arguments."""
         return targets

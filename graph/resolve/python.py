@@ -204,19 +204,30 @@ class PythonEvaluator(PythonCalls):
         if callee.op is not ops.MEMBER:
             return []
         receiver = facts.exprs[callee.base]
-        may_be_unique = len(name) >= MIN_UNIQUE_LENGTH and name not in LIBRARY_METHODS
+        may_be_unique = _may_be_unique(name)
         most = MAX_SUBCLASSES if receiver.op is ops.THIS else int(may_be_unique)
         if not most:
             return []
         if receiver.op not in (ops.THIS, ops.RECEIVER_CLASS) and self.ask(path, callee.base):
             return []  # known, and without such a member
-        named: Iterable[tuple[str, int]] = self.world.named(self.world.language(path), name)
-        if not facts.flags & NodeFlag.TEST:
-            named = (item for item in named if not self.world.flags(item[0]) & NodeFlag.TEST)
-        found = list(islice(named, most + 1))  # one too many is as good as all, of which a common name has thousands
+        found = self._named(path, name, most)
         if len(found) != 1 or not may_be_unique:
             return self._in_subclasses(path, receiver, found)
         return found if self._related(path, found[0][0]) and self._is_method(*found[0]) else []
+
+    def _named(self, path: str, name: str, most: int) -> list[tuple[str, int]]:
+        """The definitions of a name that a file's code can mean, up to one more than `most`: as good as all of them."""
+        named: Iterable[tuple[str, int]] = self.world.named(self.world.language(path), name)
+        if not self.table(path).facts.flags & NodeFlag.TEST:
+            named = (item for item in named if not self.world.flags(item[0]) & NodeFlag.TEST)
+        return list(islice(named, most + 1))
+
+    def is_only(self, path: str, expr: Expr, target: tuple[str, int]) -> bool:
+        """Whether what value flow found is also the only method of that name."""
+        if expr.op is not ops.CALL or expr.base < 0:
+            return False
+        callee = self.table(path).facts.exprs[expr.base]
+        return callee.op is ops.MEMBER and _may_be_unique(callee.name) and self._named(path, callee.name, 1) == [target]
 
     def _is_method(self, path: str, index: int) -> bool:
         definition = self.definition(path, index)
@@ -240,6 +251,10 @@ class PythonEvaluator(PythonCalls):
             return True
         imported = {part for item in self.table(path).facts.imports for part in item.module.split(".")}
         return not imported.isdisjoint(parts) or path.partition("/")[0] == parts[0]
+
+
+def _may_be_unique(name: str) -> bool:
+    return len(name) >= MIN_UNIQUE_LENGTH and name not in LIBRARY_METHODS
 
 
 def _is_caller(values: Values) -> bool:
