@@ -64,17 +64,19 @@ class PythonArguments(PythonNames):
     # -- arguments
 
     def given(self, path: str, call: int, callee: Func) -> tuple[int, ...]:
-        args = self.table(path).facts.exprs[call].args
+        exprs = self.table(path).facts.exprs
+        args = exprs[call].args
         if not args:
             return args
         written = self._written_out(path, args)
-        return written[1:] if self._is_unbound(path, call, callee) else written
+        on_member = exprs[call].base >= 0 and exprs[exprs[call].base].op is ops.MEMBER
+        return written[1:] if on_member and self._is_unbound(path, call, callee) else written
 
     def _is_unbound(self, path: str, call: int, callee: Func) -> bool:
         """`Base.method(self, x)`: called on the class, a method's receiver is the first argument."""
         exprs = self.table(path).facts.exprs
-        base = exprs[exprs[call].base] if exprs[call].base >= 0 else exprs[call]
-        if base.op is not ops.MEMBER or exprs[base.base].op in _RECEIVERS or exprs[exprs[call].args[0]].op in _MARKED:
+        base = exprs[exprs[call].base]
+        if exprs[base.base].op in _RECEIVERS or exprs[exprs[call].args[0]].op in _MARKED:
             return False
         definition = self.definition(callee.path, callee.index)
         takes = definition.params[0].kind if definition.params else ParamKind.NORMAL
@@ -86,7 +88,10 @@ class PythonArguments(PythonNames):
     def _written_out(self, path: str, args: tuple[int, ...]) -> tuple[int, ...]:
         """`*items` and `**options` replaced by their items, where these are a literal of the same file."""
         exprs = self.table(path).facts.exprs
-        if all(exprs[arg].op is not ops.SPREAD for arg in args):
+        for arg in args:
+            if exprs[arg].op is ops.SPREAD:
+                break
+        else:
             return args
         found: list[int] = []
         for arg in args:

@@ -142,7 +142,9 @@ class PythonNames(PythonClasses):
             return (Arg(path, index, place),)
         fixture = self._fixture(path, index, param.name) if param.type is None else UNKNOWN
         found = fixture or super().param(path, index, place)
-        return tuple(value for value in found if value != NONE)  # a default of None says nothing of what callers pass
+        if NONE not in found:
+            return found
+        return tuple(value for value in found if value != NONE)  # that default says nothing of what callers pass
 
     def _fixture(self, path: str, index: int, name: str) -> Values:
         """What pytest passes to a test (or fixture) for a parameter: the result of the fixture of that name."""

@@ -307,8 +307,7 @@ class FileTable:
             for definition in facts.definitions:
                 used += definition.returns
             self._uses = defaultdict(set)
-            while used:
-                expr = used.pop()
+            for expr in used:  # which grows by the items of containers
                 while expr >= 0 and exprs[expr].op in _PARTS:
                     expr = exprs[expr].base
                 if expr >= 0:
