@@ -38,7 +38,7 @@ class PythonArguments(PythonNames):
             return value.name, value.args
         exprs = self.table(value.path).facts.exprs
         made = exprs[value.expr]
-        if len(made.args) > MAX_PASSED:
+        if len(made.args) > MAX_PASSED or (made.args and all(exprs[arg].op is ops.LITERAL for arg in made.args)):
             return "list", ()
         if made.op is ops.SEQUENCE and made.name == "tuple":
             return "tuple", tuple(self.value(value.path, arg) for arg in made.args)
