@@ -280,10 +280,11 @@ class FreshnessTable:
             return "; ".join(_vanishing(each) for each in self._vanished.get(row, ()))
         return {
             ReasonKind.UNCOMMITTED: "has uncommitted lines",
-            ReasonKind.NEW: f"all of it was written since {day}",
+            ReasonKind.NEW: f"all of its file was written since {day}",
             ReasonKind.NOT_OLD: f"touched on {day}",
             ReasonKind.LIVING_REFERENCE: f"old, but {who} refers to it, touched on {day}",
-            ReasonKind.LIVING_FOLDER: f"{self._since(row)}, but its folder is worked in, last on {day}",
+            ReasonKind.LIVING_FOLDER: f"{self._since(row)}, but something in its folder was on {day}",
+            ReasonKind.ALONE: f"{self._since(row)}, but its folder holds too few files to say that it was given up",
             ReasonKind.UNKNOWN_HISTORY: _UNKNOWN.get(Source(int(self._facts.sources[row])), "its history is not known"),
             ReasonKind.OLD: f"{self._since(row)}, and nothing living refers to it",
             ReasonKind.QUIET: "nothing in its folder was touched for long",

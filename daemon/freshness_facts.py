@@ -35,13 +35,13 @@ from ctxsearch.graph.freshness import (
 from ctxsearch.graph.git import Git, GitError
 from ctxsearch.graph.history import History, HistoryStore, NodeRanges
 from ctxsearch.graph.model import CodeNode, EdgeKind, NodeFlag, NodeId, NodeKind
-from ctxsearch.graph.node_history import NodeHistories, Source
+from ctxsearch.graph.node_history import NodeHistories
 from ctxsearch.graph.signatures import Parameter, Signature, SignedNode, last_changes
 from ctxsearch.graph.vanished import Dangling, Vanished, find_vanished
 
 Columns = dict[str, Any]  # arrays by name, as they lie in the file
 
-FORMAT = 3
+FORMAT = 4
 MAX_SUBJECT = 120  # characters kept of a commit's subject
 _NAMED_ARGUMENTS = frozenset({"python", "kotlin", "csharp", "php"})  # where a caller may name any parameter
 _SIGNED_FLAGS = NodeFlag.STATIC | NodeFlag.ASYNC | NodeFlag.PROPERTY | NodeFlag.CLASS_METHOD | NodeFlag.PRIVATE
@@ -99,9 +99,9 @@ def store_freshness(
     calls_of = partial(memory.calls, snapshot, libraries, limits.confidence)
     edges = _edges_between(snapshot, everything, nodes)
     world = _World(nodes, edges, limits, calls_of)
-    facts = _gathered([NodeFacts.of(each.told.history, each.ranges.paths, each.histories) for each in parts], parts)
     blank = np.array([not filled for filled in _has_lines(snapshot, nodes)], np.bool_)
-    facts = replace(facts, sources=np.where(blank, Source.NONE, facts.sources).astype(np.uint8))
+    told_of = (NodeFacts.of(each.told.history, each.ranges.paths, each.histories, blank[each.rows]) for each in parts)
+    facts = _gathered(list(told_of), parts)
     vanished: list[Vanished] = []
     problems: list[str] = []
     for part in parts:

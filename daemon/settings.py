@@ -52,12 +52,13 @@ class Settings:
     model_idle_seconds: float = 1800.0  # the model leaves memory when nothing was embedded for so long
     freshness_clock: str = "history"  # age is counted to HEAD's commit; "wall": to now
     # Where the classes of freshness begin; docs/freshness.md says what each does and what it costs.
-    freshness_fresh_days: int = 1  # a node whose every line was written within these is fresh; 0 = none is by that
+    freshness_fresh_days: int = 1  # a file whose every line was written within these is fresh; 0 = none is by that
     freshness_fresh_commits: int = 1  # or by that many newest commits
     freshness_old_days: int = 365  # old is past both
     freshness_old_commits: int = 500
     freshness_living_days: int = 365
     freshness_quiet_days: int = 700
+    freshness_quiet_files: int = 2
     freshness_confidence: float = 0.8
     freshness_risky_fixes: int = 3
     log_level: str = "info"
@@ -230,8 +231,9 @@ def _check_freshness(settings: Settings) -> None:
         )
     if not 0 <= settings.freshness_confidence <= 1:
         raise BadSettingError(f"freshness_confidence must be 0 to 1, not {settings.freshness_confidence:g}")
-    if settings.freshness_risky_fixes < 1:
-        raise BadSettingError(f"freshness_risky_fixes must be at least 1, not {settings.freshness_risky_fixes}")
+    for name in ("quiet_files", "risky_fixes"):
+        if getattr(settings, f"freshness_{name}") < 1:
+            raise BadSettingError(f"freshness_{name} must be at least 1, not {getattr(settings, f'freshness_{name}')}")
     for name in ("fresh_days", "fresh_commits", "old_days", "old_commits", "living_days", "quiet_days"):
         if getattr(settings, f"freshness_{name}") < 0:
             raise BadSettingError(f"freshness_{name} must not be negative: {getattr(settings, f'freshness_{name}')}")

@@ -1,14 +1,17 @@
 """History, graph and a clock to a freshness class per node. Pure and vectorised: no git, no store, no time of day.
 
 Fresh, Acceptable, Stale, StaleWithRisk, each with the penalty that ranking applies. Age alone makes nothing
-stale: old code that living code calls is what people need. Old code whose dependency has moved on is a risk.
+stale: old code that living code calls is what people need, and a file says more than a node. Old code whose dependency
+has moved on is a risk.
 """
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import compress
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -63,15 +66,16 @@ class Thresholds:
     """Where the classes begin. Chosen by what they do to ranking (docs/freshness.md) and `bench/freshness_study.py`.
 
     At rank fusion's constant 60 a factor of 0.9 costs about seven places and 0.7 about 27, so a class that is not the
-    common one must be rare and sure: Fresh is new as a whole, Stale lies where nobody works any more.
+    common one must be rare and sure: Fresh lies in a new file, Stale where nobody works any more.
     """
 
-    fresh_days: int = 1  # since its oldest line was written: the node is new as a whole
+    fresh_days: int = 1  # since the oldest line of its file was written: the file is new as a whole
     fresh_commits: int = 1  # or that many newest commits wrote all of it; 1 is HEAD alone
     old_days: int = 365  # old is past both
     old_commits: int = 500
     living_days: int = 365  # who refers to old code must have been touched within
     quiet_days: int = 700  # a folder where nothing was touched for so long was given up; less than the horizon
+    quiet_files: int = 2  # if it holds so many: one file alone is finished as often as it is given up
     confidence: float = 0.8  # edges of less say nothing here
     risky_fixes: int = 3
 
@@ -86,8 +90,13 @@ class NodeFacts:
 
     times: Longs  # of the last touch; at BEYOND the oldest time it may still have
     positions: Ints  # first-parent commits since; WORK_TREE_POSITION, BEYOND
-    written_times: Longs  # of its oldest line; the same for `written_positions`
+    file_times: Longs  # of the last touch of its file; the same for `file_positions`
+    file_positions: Ints
+    written_times: Longs  # of the oldest line of its file; the same for `written_positions`
     written_positions: Ints
+    tree_times: Longs  # of the last touch of what lies in its folder or beneath; the same for `tree_positions`
+    tree_positions: Ints
+    tree_files: Ints  # how many files lie there whose history is known
     clocks: Longs  # the clock of each node's repository
     signature_times: Longs  # last change of the signature; NEVER when unknown or older than the horizon
     fixes: Ints
@@ -96,40 +105,77 @@ class NodeFacts:
     vanished_times: Longs  # when something it calls was taken away; NEVER
     unreadable: Bools  # the file on disk differs from what is indexed, and indexing it again failed
     unchecked: Bools  # an old version of a file could not be read: what became of its dependencies is not known
-    folders: Ints  # a number that the nodes of one folder share
 
     def __len__(self) -> int:
         return len(self.times)
 
     @staticmethod
-    def of(history: History, paths: Sequence[str], nodes: NodeHistories) -> NodeFacts:
-        """From the history of one repository's nodes."""
-        positions, written = history.positions_of(nodes.last), history.positions_of(nodes.oldest)
-        count = len(nodes)
+    def of(history: History, paths: Sequence[str], nodes: NodeHistories, blank: Bools | None = None) -> NodeFacts:
+        """From the history of one repository's nodes; of a blank file there is none to tell."""
+        count, positions = len(nodes), history.positions_of(nodes.last)
+        sources = history.sources_of(paths, positions)
+        if blank is not None:
+            sources[blank] = Source.NONE
+        near = _surroundings(paths, positions, history.positions_of(nodes.oldest), _is_known(sources))
         return NodeFacts(
             times=history.times_of(positions),
             positions=positions,
-            written_times=history.times_of(written),
-            written_positions=written,
+            file_times=history.times_of(near.file),
+            file_positions=near.file,
+            written_times=history.times_of(near.written),
+            written_positions=near.written,
+            tree_times=history.times_of(near.tree),
+            tree_positions=near.tree,
+            tree_files=near.tree_files,
             clocks=np.full(count, history.clock, np.int64),
             signature_times=_signature_times(history, history.positions_of(nodes.signature)),
             fixes=nodes.fixes,
             flags=history.commits.flags[np.maximum(nodes.last, 0)],
-            sources=history.sources_of(paths, positions),
+            sources=sources,
             vanished_times=np.full(count, NEVER, np.int64),
             unreadable=np.zeros(count, np.bool_),
             unchecked=np.zeros(count, np.bool_),
-            folders=_folders(paths),
         )
 
     @staticmethod
     def joined(parts: Sequence[NodeFacts]) -> NodeFacts:
         """The rows of all parts, one after another."""
         names = NodeFacts.__slots__
-        columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
-        begins = np.cumsum([0, *(int(part.folders.max(initial=-1)) + 1 for part in parts)])
-        columns["folders"] = np.concatenate([part.folders + begin for part, begin in zip(parts, begins, strict=False)])
-        return NodeFacts(**columns)
+        return NodeFacts(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})
+
+
+class _Surroundings(NamedTuple):
+    """Per node what is known of its file, and of all files in its folder and beneath: commits since."""
+
+    file: Ints  # the newest touch of the file
+    written: Ints  # the oldest line of the file
+    tree: Ints  # the newest touch there
+    tree_files: Ints
+
+
+def _surroundings(paths: Sequence[str], positions: Ints, written: Ints, known: Bools) -> _Surroundings:
+    numbers: dict[str, int] = {}
+    files = np.array([numbers.setdefault(path, len(numbers)) for path in paths], np.int32)
+    newest, oldest = np.full(len(numbers), BEYOND, np.int32), np.full(len(numbers), WORK_TREE_POSITION, np.int32)
+    np.minimum.at(newest, files[known], positions[known])
+    np.maximum.at(oldest, files, written)
+    told = np.zeros(len(numbers), np.bool_)
+    told[files[known]] = True
+    trees: dict[str, tuple[int, int]] = {}
+    for path, position in zip(compress(numbers, told), newest[told].tolist(), strict=True):
+        for folder in _folders_around(path):
+            touched, count = trees.get(folder, (BEYOND, 0))
+            trees[folder] = min(touched, position), count + 1
+    own = [trees.get(path.rpartition("/")[0], (BEYOND, 0)) for path in numbers]
+    tree = np.array(own, np.int32).reshape(-1, 2)[files]
+    return _Surroundings(newest[files], oldest[files], tree[:, 0], tree[:, 1])
+
+
+def _folders_around(path: str) -> Iterator[str]:
+    """The folder of a file and those above it, '' last."""
+    while path:
+        path = path.rpartition("/")[0]
+        yield path
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +224,7 @@ class ReasonKind(enum.IntEnum):
     QUIET = 13  # nothing in its folder was touched for long
     LIVING_FOLDER = 14  # something in its folder was touched, last at `time`
     UNCHECKED = 15  # what became of its dependencies is not known
+    ALONE = 16  # too few files lie in its folder to tell given up from finished
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +256,7 @@ class Classified:
     facts: NodeFacts = field(repr=False)
     edges: GraphEdges = field(repr=False)
     thresholds: Thresholds
+    now: Longs = field(repr=False)  # the clock of each node
     ages: Longs = field(repr=False)  # seconds, never negative
     referenced: Bools = field(repr=False)  # by living code
     moved_on: Bools = field(repr=False)  # a dependency's signature changed after the node's last touch
@@ -253,8 +301,9 @@ class Classified:
         if not _old(self.facts, self.ages, self.thresholds)[node]:
             return Reason(ReasonKind.NOT_OLD, time=int(self.facts.times[node]))
         if not self.referenced[node]:
-            neighbours = (self.facts.folders == self.facts.folders[node]) & ~_unknown(self.facts)
-            return Reason(ReasonKind.LIVING_FOLDER, time=int(self.facts.times[neighbours].max()))
+            if _untouched_around(self.facts, self.now, self.thresholds)[node]:
+                return Reason(ReasonKind.ALONE)
+            return Reason(ReasonKind.LIVING_FOLDER, time=int(self.facts.tree_times[node]))
         sources, targets = self.edges.among(REFERRING_KINDS, self.thresholds.confidence)
         living = _living(self.facts, self.ages, self.thresholds)
         referring = [int(source) for source in sources[targets == node] if living[source]]
@@ -294,24 +343,25 @@ def classify(
     moved_on = _moved_on(facts, edges, limits)
     fresh = (facts.sources == Source.WORKTREE) | _new(facts, now, limits)
     left = _old(facts, ages, limits) & ~referenced & ~fresh
-    stale = left & _in_quiet_folder(facts, ages, limits)
-    risky = moved_on | (facts.vanished_times > facts.times) | (facts.fixes >= limits.risky_fixes)
-    risky |= facts.flags & int(CommitFlag.REVERT | CommitFlag.REVERTED) > 0
+    stale = left & _in_quiet_folder(facts, now, limits)
+    broken = moved_on | (facts.vanished_times > facts.times)
+    broken |= facts.flags & int(CommitFlag.REVERT | CommitFlag.REVERTED) > 0
+    risky = left & _forgotten(facts, now, limits) & broken | stale & (facts.fixes >= limits.risky_fixes)
     classes = np.full(len(facts), Freshness.ACCEPTABLE, np.uint8)
     classes[fresh] = Freshness.FRESH
     classes[stale] = Freshness.STALE
-    classes[left & risky] = Freshness.STALE_WITH_RISK
+    classes[risky] = Freshness.STALE_WITH_RISK
     classes[_unknown(facts)] = Freshness.ACCEPTABLE
     classes[facts.unreadable] = Freshness.STALE_WITH_RISK
     flags = _behind(facts, edges, limits)
-    return Classified(classes, flags, facts, edges, limits, ages, referenced, moved_on)
+    return Classified(classes, flags, facts, edges, limits, now, ages, referenced, moved_on)
 
 
 def suspects(facts: NodeFacts, edges: GraphEdges, thresholds: Thresholds | None = None) -> Ints:
     """The nodes whose signature's time decides whether an old node is at risk: worth looking at closely."""
     limits = thresholds or Thresholds()
     sources, targets = edges.among(DEPENDING_KINDS, limits.confidence)
-    old = _old(facts, np.maximum(facts.clocks - facts.times, 0), limits)
+    old = _old(facts, np.maximum(facts.clocks - facts.times, 0), limits) & _forgotten(facts, facts.clocks, limits)
     found: Ints = np.unique(targets[_after(facts, sources, targets) & old[sources]])
     return found
 
@@ -353,16 +403,12 @@ def with_unreadable(facts: NodeFacts, rows: Sequence[int]) -> NodeFacts:
 
 
 def left_alone(facts: NodeFacts, edges: GraphEdges, thresholds: Thresholds | None = None) -> Ints:
-    """The nodes that are old and that nothing living refers to: those that a risk would make a difference to."""
+    """The nodes that are old, in an old file, and that nothing living refers to: a risk would make a difference."""
     limits = thresholds or Thresholds()
     ages = np.maximum(facts.clocks - facts.times, 0)
     alone = _old(facts, ages, limits) & ~_referenced(facts, edges, ages, limits)
+    alone &= _forgotten(facts, facts.clocks, limits)
     return np.flatnonzero(alone).astype(np.int32)
-
-
-def _folders(paths: Sequence[str]) -> Ints:
-    numbers: dict[str, int] = {}
-    return np.array([numbers.setdefault(path.rpartition("/")[0], len(numbers)) for path in paths], np.int32)
 
 
 def _signature_times(history: History, positions: Ints) -> Longs:
@@ -374,7 +420,7 @@ def _signature_times(history: History, positions: Ints) -> Longs:
 
 
 def _new(facts: NodeFacts, now: Longs, limits: Thresholds) -> Bools:
-    """Whether all lines of a node are recent: a touched line makes old code no newer."""
+    """Whether all lines of a node's file are recent: neither a touched line nor a new function makes it new."""
     recent = (
         now - facts.written_times <= limits.fresh_days * DAY if limits.fresh_days else np.zeros(len(facts), np.bool_)
     )
@@ -383,24 +429,42 @@ def _new(facts: NodeFacts, now: Longs, limits: Thresholds) -> Bools:
 
 
 def _unknown(facts: NodeFacts) -> Bools:
-    unknown: Bools = (facts.sources == Source.NONE) | (facts.sources == Source.SHALLOW)
-    return unknown
+    return ~_is_known(facts.sources)
+
+
+def _is_known(sources: Bytes) -> Bools:
+    known: Bools = (sources != Source.NONE) & (sources != Source.SHALLOW)
+    return known
 
 
 def _old(facts: NodeFacts, ages: Longs, limits: Thresholds) -> Bools:
-    old = (ages > limits.old_days * DAY) & (facts.positions > limits.old_commits)
-    beyond = facts.positions == BEYOND  # older than the horizon, which is further than any threshold
-    past: Bools = (old | beyond) & ~_unknown(facts)
+    return _long_ago(ages, facts.positions, limits) & ~_unknown(facts)
+
+
+def _long_ago(ages: Longs, positions: Ints, limits: Thresholds) -> Bools:
+    """Past both limits, or older than the horizon, which is further than any threshold."""
+    past: Bools = (ages > limits.old_days * DAY) & (positions > limits.old_commits) | (positions == BEYOND)
     return past
 
 
-def _in_quiet_folder(facts: NodeFacts, ages: Longs, limits: Thresholds) -> Bools:
-    """Whether nothing of a node's folder was touched for long: it was given up, not finished."""
-    newest = np.full(int(facts.folders.max(initial=-1)) + 1, np.iinfo(np.int64).max)
-    known = ~_unknown(facts)
-    np.minimum.at(newest, facts.folders[known], ages[known])
-    quiet: Bools = newest[facts.folders] >= limits.quiet_days * DAY
+def _in_quiet_folder(facts: NodeFacts, now: Longs, limits: Thresholds) -> Bools:
+    """Whether nobody works in a node's folder any more: it was given up, not finished."""
+    quiet: Bools = _untouched_around(facts, now, limits) & (facts.tree_files >= limits.quiet_files)
     return quiet
+
+
+def _untouched_around(facts: NodeFacts, now: Longs, limits: Thresholds) -> Bools:
+    """Whether nothing in a node's folder or beneath was touched for long."""
+    ages, positions = now - facts.tree_times, facts.tree_positions
+    # In commits too: where few are made, nothing was touched for long and nothing was given up.
+    quiet: Bools = (ages >= limits.quiet_days * DAY) & (positions > limits.old_commits) | (positions == BEYOND)
+    return quiet
+
+
+def _forgotten(facts: NodeFacts, now: Longs, limits: Thresholds) -> Bools:
+    """Whether a node's whole file is old. Who works in a file sees what no longer fits in it."""
+    file_is_old = _long_ago(now - facts.file_times, facts.file_positions, limits)
+    return file_is_old | _in_quiet_folder(facts, now, limits)
 
 
 def _living(facts: NodeFacts, ages: Longs, limits: Thresholds) -> Bools:

@@ -23,8 +23,18 @@ from ctxsearch.graph.freshness import (
     classify,
     summarise,
 )
+from ctxsearch.graph.attribution import UNATTRIBUTED
 from ctxsearch.graph.model import EdgeKind
-from ctxsearch.graph.node_history import BEYOND, WORK_TREE_POSITION, CommitFlag, Source
+from ctxsearch.graph.node_history import (
+    BEYOND,
+    WORK_TREE_POSITION,
+    CommitColumns,
+    CommitFlag,
+    History,
+    NodeHistories,
+    Source,
+    positions_by_number,
+)
 
 NOW = 2_000_000_000
 NO_EDGES = GraphEdges.of([])
@@ -33,19 +43,29 @@ NO_EDGES = GraphEdges.of([])
 def facts(*rows: dict[str, int]) -> NodeFacts:
     """One node per row: `days` and `commits` since its last touch, and whatever else is special about it.
 
-    Its oldest line is as new as its newest unless it says otherwise; its folder is its own.
+    Its file's oldest line, its file and what lies in its folder are as new as itself unless it says otherwise.
     """
 
     def column(name: str, default: int, kind: type[np.generic]) -> np.ndarray:
         return np.array([row.get(name, default) for row in rows], kind)
 
+    def times(prefix: str) -> np.ndarray:
+        return NOW - np.array([row.get(f"{prefix}days", row.get("days", 0)) for row in rows], np.int64) * DAY
+
+    def positions(prefix: str) -> np.ndarray:
+        return np.array([row.get(f"{prefix}commits", row.get("commits", 0)) for row in rows], np.int32)
+
     signature_days = column("signature_days", -1, np.int64)
-    days, commits = column("days", 0, np.int64), column("commits", 0, np.int32)
     return NodeFacts(
-        times=NOW - days * DAY,
-        positions=commits,
-        written_times=NOW - np.array([row.get("written_days", row.get("days", 0)) for row in rows], np.int64) * DAY,
-        written_positions=np.array([row.get("written_commits", row.get("commits", 0)) for row in rows], np.int32),
+        times=times(""),
+        positions=positions(""),
+        file_times=times("file_"),
+        file_positions=positions("file_"),
+        written_times=times("written_"),
+        written_positions=positions("written_"),
+        tree_times=times("tree_"),
+        tree_positions=positions("tree_"),
+        tree_files=column("tree_files", 2, np.int32),
         clocks=np.full(len(rows), NOW, np.int64),
         signature_times=np.where(signature_days < 0, 0, NOW - signature_days * DAY),
         fixes=column("fixes", 0, np.int32),
@@ -54,7 +74,6 @@ def facts(*rows: dict[str, int]) -> NodeFacts:
         vanished_times=np.where(column("vanished_days", -1, np.int64) < 0, 0, NOW),
         unreadable=column("unreadable", 0, np.bool_),
         unchecked=column("unchecked", 0, np.bool_),
-        folders=np.array([row.get("folder", number) for number, row in enumerate(rows)], np.int32),
     )
 
 
@@ -73,7 +92,7 @@ def class_of(row: dict[str, int], **limits: int) -> Freshness:
     ("row", "expected"),
     [
         (NEW, Freshness.FRESH),
-        (TOUCHED, Freshness.ACCEPTABLE),  # a line is new, not the node
+        (TOUCHED, Freshness.ACCEPTABLE),  # a line is new, not the file
         ({"days": 1, "commits": 900}, Freshness.FRESH),
         ({"days": 2, "commits": 1}, Freshness.ACCEPTABLE),
         ({"days": 31, "commits": 0}, Freshness.FRESH),  # HEAD wrote it
@@ -81,8 +100,9 @@ def class_of(row: dict[str, int], **limits: int) -> Freshness:
         ({"days": 700, "commits": 500}, Freshness.ACCEPTABLE),
         ({"days": 699, "commits": 501}, Freshness.ACCEPTABLE),  # old, but not so long quiet
         ({"days": 700, "commits": 501}, Freshness.STALE),
-        ({"days": 366, "commits": 501, "fixes": 3}, Freshness.STALE_WITH_RISK),
-        ({"days": 365, "commits": 501, "fixes": 3}, Freshness.ACCEPTABLE),
+        ({"days": 366, "commits": 501, "vanished_days": 1}, Freshness.STALE_WITH_RISK),
+        ({"days": 365, "commits": 501, "vanished_days": 1}, Freshness.ACCEPTABLE),
+        ({"days": 366, "commits": 501, "fixes": 3}, Freshness.ACCEPTABLE),  # fixes tell of what is worked on
         (ANCIENT, Freshness.STALE),
         ({**ANCIENT, "fixes": 3}, Freshness.STALE_WITH_RISK),
         ({"commits": WORK_TREE_POSITION, "source": Source.WORKTREE}, Freshness.FRESH),
@@ -122,19 +142,65 @@ def test_a_resting_repository_is_not_stale_until_the_wall_clock_is_asked() -> No
 
 
 def test_old_code_in_a_folder_where_somebody_works_is_acceptable_and_says_so() -> None:
-    classified = classify(facts({**OLD, "folder": 0}, {**TOUCHED, "folder": 0}, {**OLD, "folder": 1}), NO_EDGES)
-    assert classified.classes.tolist() == [Freshness.ACCEPTABLE, Freshness.ACCEPTABLE, Freshness.STALE]
-    assert classified.explain(0).reasons == (Reason(ReasonKind.LIVING_FOLDER, time=NOW - DAY),)
+    classified = classify(facts({**OLD, "tree_days": 9, "tree_commits": 501}), NO_EDGES)
+    assert classified.classes[0] == Freshness.ACCEPTABLE
+    assert classified.explain(0).reasons == (Reason(ReasonKind.LIVING_FOLDER, time=NOW - 9 * DAY),)
 
 
-def test_a_file_without_history_keeps_no_folder_alive() -> None:
-    rows = ({**OLD, "folder": 0}, {"folder": 0, "source": Source.NONE})
-    assert classify(facts(*rows), NO_EDGES).classes.tolist() == [Freshness.STALE, Freshness.ACCEPTABLE]
+def test_a_folder_is_not_given_up_where_few_commits_are_made() -> None:
+    assert class_of({**ANCIENT, "tree_days": 1500, "tree_commits": 500}) is Freshness.ACCEPTABLE
+    assert class_of({**ANCIENT, "tree_days": 1500, "tree_commits": 501}) is Freshness.STALE
+
+
+def test_a_single_file_is_as_likely_finished_as_given_up() -> None:
+    classified = classify(facts({**OLD, "tree_files": 1}), NO_EDGES)
+    assert classified.classes[0] == Freshness.ACCEPTABLE
+    assert classified.explain(0).reasons == (Reason(ReasonKind.ALONE),)
+    assert class_of({**OLD, "tree_files": 1}, quiet_files=1) is Freshness.STALE
+
+
+LIVING_FOLDER = {"tree_days": 1, "tree_commits": 1}
 
 
 def test_a_risk_is_one_even_where_somebody_works_nearby() -> None:
-    rows = ({**OLD, "folder": 0, "vanished_days": 1}, {**NEW, "folder": 0})
-    assert classify(facts(*rows), NO_EDGES).classes[0] == Freshness.STALE_WITH_RISK
+    assert class_of({**OLD, **LIVING_FOLDER, "vanished_days": 1}) is Freshness.STALE_WITH_RISK
+
+
+def test_in_a_file_where_somebody_works_nothing_is_a_risk() -> None:
+    node = {**OLD, **LIVING_FOLDER, "file_days": 365, "file_commits": 600}
+    assert class_of({**node, "vanished_days": 1}) is Freshness.ACCEPTABLE
+    assert class_of({**node, "flags": CommitFlag.REVERT}) is Freshness.ACCEPTABLE
+    assert class_of({**node, "file_days": 366, "vanished_days": 1}) is Freshness.STALE_WITH_RISK
+
+
+def facts_of(*rows: tuple[str, int, int], blank: tuple[int, ...] = ()) -> NodeFacts:
+    """Nodes by path, the newest commit that touched them and the oldest that wrote a line of them, of a chain of ten."""
+    chain = np.arange(1, 11, dtype=np.int32)
+    columns = CommitColumns(np.zeros(11, np.int64), np.zeros(11, np.int32), np.zeros(11, np.uint8))
+    times = NOW - np.arange(10, dtype=np.int64) * DAY
+    history = History(Source.GIT, "head", chain, times, columns, {}, _positions=positions_by_number(chain, 10))
+    nodes = NodeHistories.empty(len(rows))
+    nodes.last[:], nodes.oldest[:] = [row[1] for row in rows], [row[2] for row in rows]
+    hidden = np.array([number in blank for number in range(len(rows))], np.bool_)
+    return NodeFacts.of(history, [row[0] for row in rows], nodes, hidden)
+
+
+def test_what_is_told_of_a_nodes_file_and_folder() -> None:
+    told = facts_of(
+        ("a/x.py", 4, 9), ("a/x.py", 2, 3), ("a/y.py", 6, 6), ("a/b/z.py", 1, UNATTRIBUTED), ("c/w.py", 8, 8)
+    )
+    assert told.file_positions.tolist() == [1, 1, 5, 0, 7]
+    assert told.written_positions.tolist() == [8, 8, 5, BEYOND, 7]
+    assert told.tree_positions.tolist() == [0, 0, 0, 0, 7]
+    assert told.tree_files.tolist() == [3, 3, 3, 1, 1]
+    assert told.tree_times.tolist() == [NOW, NOW, NOW, NOW, NOW - 7 * DAY]
+
+
+def test_a_blank_file_keeps_no_folder_alive_and_does_not_count() -> None:
+    told = facts_of(("a/x.py", 4, 4), ("a/__init__.py", UNATTRIBUTED, UNATTRIBUTED), blank=(1,))
+    assert told.sources.tolist() == [Source.GIT, Source.NONE]
+    assert told.tree_positions.tolist() == [3, 3]
+    assert told.tree_files.tolist() == [1, 1]
 
 
 def referring(kind: EdgeKind, confidence: float, referrer: dict[str, int]) -> Classified:
@@ -233,7 +299,7 @@ def test_every_class_has_its_reasons(row: dict[str, int], kinds: list[ReasonKind
 
 def test_facts_of_several_repositories_keep_their_clocks() -> None:
     then = np.array([NOW - 2000 * DAY])
-    resting = replace(facts(NEW), times=then, written_times=then, clocks=np.array([NOW - 1999 * DAY]))
+    resting = replace(facts(NEW), times=then, file_times=then, written_times=then, clocks=np.array([NOW - 1999 * DAY]))
     joined = NodeFacts.joined([facts(OLD), resting])
     assert classify(joined, NO_EDGES).classes.tolist() == [Freshness.STALE, Freshness.FRESH]
 
@@ -267,6 +333,12 @@ nodes = st.lists(
             "flags": st.integers(0, 15),
             "source": st.sampled_from([*Source]),
             "signature_days": st.integers(-1, 1500),
+            "vanished_days": st.integers(-1, 0),
+            "file_days": st.integers(0, 1500),
+            "file_commits": st.integers(-1, 2000) | st.just(BEYOND),
+            "tree_days": st.integers(0, 1500),
+            "tree_commits": st.integers(-1, 2000) | st.just(BEYOND),
+            "tree_files": st.integers(0, 3),
         }
     ),
     min_size=1,

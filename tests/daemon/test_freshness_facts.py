@@ -212,6 +212,7 @@ def test_a_signature_that_changed_says_which_and_when(world: World) -> None:
 def test_a_folder_that_was_given_up_is_stale(world: World) -> None:
     repository = world.repository
     repository.write("dead/old.py", "def forgotten():\n    return 1\n")
+    repository.write("dead/beneath/older.py", "def lost():\n    return 1\n")
     repository.commit()
     grow_older(repository, 25)
     looked = world.look()
@@ -219,19 +220,48 @@ def test_a_folder_that_was_given_up_is_stale(world: World) -> None:
     assert looked.why("dead.old.forgotten") == (
         "nothing in its folder was touched for long; not touched since 2023-11-15, and nothing living refers to it"
     )
+    assert looked.of("dead.beneath.older.lost") is Freshness.ACCEPTABLE
+    assert looked.why("dead.beneath.older.lost") == (
+        "not touched since 2023-11-15, but its folder holds too few files to say that it was given up"
+    )
+    repository.write("dead/beneath/older.py", "def lost():\n    return 2\n")
+    repository.commit()
+    looked = world.look()
+    assert looked.of("dead.old.forgotten") is Freshness.ACCEPTABLE
+    assert looked.why("dead.old.forgotten") == (
+        "not touched since 2023-11-15, but something in its folder was on 2023-12-11"
+    )
 
 
-def test_new_code_is_fresh_and_a_touched_line_is_not(world: World) -> None:
+def test_what_no_longer_fits_is_no_risk_in_a_file_where_somebody_works(world: World) -> None:
+    repository = world.repository
+    repository.write("pkg/util.py", UTIL)
+    repository.write("pkg/user.py", USER)
+    repository.commit("begin")
+    grow_older(repository)
+    repository.write("pkg/util.py", "def kept():\n    return 1\n")
+    repository.commit("take gone away")
+    repository.write("pkg/user.py", USER + "\n\ndef other():\n    return kept()\n")
+    repository.commit("work in the caller's file")
+    looked = world.look()
+    assert looked.of("pkg.user.caller") is Freshness.ACCEPTABLE
+    assert "vanished" not in looked.why("pkg.user.caller")
+
+
+def test_a_new_file_is_fresh_and_a_touched_one_is_not(world: World) -> None:
     repository = world.repository
     repository.write("pkg/a.py", "def old():\n    one = 1\n    return one\n")
     repository.commit()
     grow_older(repository, 5)
     text = "def old():\n    one = 2\n    return one\n\n\ndef brand_new():\n    return 1\n"
     repository.write("pkg/a.py", text)
+    repository.write("pkg/b.py", "def brand_new():\n    return 1\n")
     repository.commit("work")
     looked = world.look()
-    assert looked.of("pkg.a.brand_new") is Freshness.FRESH
-    assert looked.why("pkg.a.brand_new") == "all of it was written since 2023-11-21"
+    assert looked.of("pkg.b.brand_new") is Freshness.FRESH
+    assert looked.why("pkg.b.brand_new") == "all of its file was written since 2023-11-21"
+    assert looked.of("pkg.a.brand_new") is Freshness.ACCEPTABLE
+    assert looked.why("pkg.a.brand_new") == "touched on 2023-11-21"
     assert looked.of("pkg.a.old") is Freshness.ACCEPTABLE
     past = looked.table.past(looked.id("pkg.a.old"))
     assert (past.author, past.subject, past.commits, past.authors) == ("ada", "work", 2, 1)
