@@ -54,7 +54,7 @@ class FileMemory:
         return np.concatenate(rows) if rows else np.empty((0, 4), np.int32)
 
     def calls(self, snapshot: Snapshot, libraries: Mapping[NodeId, str], confidence: float, path: str) -> Calls:
-        """The calls of a file's nodes that lead to a library, surely enough, or to nothing.
+        """The calls of a file's nodes that lead to a library, surely enough, or to nothing; not to the language itself.
 
         `libraries` are the names of the nodes that stand for libraries' symbols.
         """
@@ -68,11 +68,17 @@ def _read_calls(snapshot: Snapshot, path: str, libraries: Mapping[NodeId, str], 
     graph = snapshot.graph_of(path)
     if graph is None:
         return ()
+    from ctxsearch.graph.resolve.builtins import is_builtin
+
     written = {(call.source, call.name) for call in graph.unresolved}
+    language = next((record.node.language for record in graph.nodes if record.node.language), "")
     written |= {
         (edge.source, libraries[edge.target])
         for edge in graph.edges
-        if edge.kind is EdgeKind.CALLS and edge.confidence >= confidence and edge.target in libraries
+        if edge.kind is EdgeKind.CALLS
+        and edge.confidence >= confidence
+        and edge.target in libraries
+        and not is_builtin(language, libraries[edge.target])  # that leads somewhere: nothing is missing
     }
     return tuple((source, call_parts(name)) for source, name in sorted(written))
 

@@ -196,6 +196,17 @@ def test_a_name_that_never_was_in_reach_has_not_vanished(world: World) -> None:
     assert "vanished" not in world.look().why("pkg.user.caller")
 
 
+def test_what_the_language_itself_offers_has_not_vanished(world: World) -> None:
+    repository = world.repository
+    repository.write("pkg/util.py", "def kept():\n    return 1\n\n\ndef len(of):\n    return 2\n")
+    repository.write("pkg/user.py", "from pkg.util import kept\n\n\ndef caller(some):\n    return len(some) + kept()\n")
+    repository.commit()
+    grow_older(repository)
+    repository.write("pkg/util.py", "def kept():\n    return 1\n")
+    repository.commit()
+    assert world.look().of("pkg.user.caller") is Freshness.ACCEPTABLE
+
+
 def test_a_signature_that_changed_says_which_and_when(world: World) -> None:
     repository = world.repository
     repository.write("pkg/util.py", UTIL)
