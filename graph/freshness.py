@@ -74,8 +74,8 @@ class Thresholds:
     old_days: int = 365  # old is past both
     old_commits: int = 500
     living_days: int = 365  # who refers to old code must have been touched within
-    quiet_days: int = 700  # a folder where nothing was touched for so long was given up; less than the horizon
-    quiet_files: int = 2  # if it holds so many: one file alone is finished as often as it is given up
+    quiet_days: int = 700  # where nothing was touched for so long it was given up; less than the horizon
+    quiet_files: int = 2  # if so many lie there: one file alone is finished as often as it is given up
     confidence: float = 0.8  # edges of less say nothing here
     risky_fixes: int = 3
 
@@ -94,7 +94,7 @@ class NodeFacts:
     file_positions: Ints
     written_times: Longs  # of the oldest line of its file; the same for `written_positions`
     written_positions: Ints
-    tree_times: Longs  # of the last touch of what lies in its folder or beneath; the same for `tree_positions`
+    tree_times: Longs  # of the last touch of what lies around it (`_around`); the same for `tree_positions`
     tree_positions: Ints
     tree_files: Ints  # how many files lie there whose history is known
     clocks: Longs  # the clock of each node's repository
@@ -145,7 +145,7 @@ class NodeFacts:
 
 
 class _Surroundings(NamedTuple):
-    """Per node what is known of its file, and of all files in its folder and beneath: commits since."""
+    """Per node what is known of its file, and of all files around it: commits since."""
 
     file: Ints  # the newest touch of the file
     written: Ints  # the oldest line of the file
@@ -163,15 +163,24 @@ def _surroundings(paths: Sequence[str], positions: Ints, written: Ints, known: B
     told[files[known]] = True
     trees: dict[str, tuple[int, int]] = {}
     for path, position in zip(compress(numbers, told), newest[told].tolist(), strict=True):
-        for folder in _folders_around(path):
+        for folder in _folders_above(path):
             touched, count = trees.get(folder, (BEYOND, 0))
             trees[folder] = min(touched, position), count + 1
-    own = [trees.get(path.rpartition("/")[0], (BEYOND, 0)) for path in numbers]
-    tree = np.array(own, np.int32).reshape(-1, 2)[files]
+    around = [trees.get(_around(path), (BEYOND, 0)) for path in numbers]
+    tree = np.array(around, np.int32).reshape(-1, 2)[files]
     return _Surroundings(newest[files], oldest[files], tree[:, 0], tree[:, 1])
 
 
-def _folders_around(path: str) -> Iterator[str]:
+def _around(path: str) -> str:
+    """The folder that, with all beneath, decides whether a file was given up: above its own, or its own at the top.
+
+    Many a folder of a living package is finished; one whose neighbours are untouched too was left.
+    """
+    folder = path.rpartition("/")[0]
+    return folder.rpartition("/")[0] or folder
+
+
+def _folders_above(path: str) -> Iterator[str]:
     """The folder of a file and those above it, '' last."""
     while path:
         path = path.rpartition("/")[0]
@@ -221,10 +230,10 @@ class ReasonKind(enum.IntEnum):
     REVERT = 10  # its last touch was one
     REVERTED = 11  # its last touch was taken back
     UNREADABLE = 12
-    QUIET = 13  # nothing in its folder was touched for long
-    LIVING_FOLDER = 14  # something in its folder was touched, last at `time`
+    QUIET = 13  # nothing around it was touched for long
+    LIVING_FOLDER = 14  # something around it was touched, last at `time`
     UNCHECKED = 15  # what became of its dependencies is not known
-    ALONE = 16  # too few files lie in its folder to tell given up from finished
+    ALONE = 16  # too few files lie around it to tell given up from finished
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,7 +355,8 @@ def classify(
     stale = left & _in_quiet_folder(facts, now, limits)
     broken = moved_on | (facts.vanished_times > facts.times)
     broken |= facts.flags & int(CommitFlag.REVERT | CommitFlag.REVERTED) > 0
-    risky = left & _forgotten(facts, now, limits) & broken | stale & (facts.fixes >= limits.risky_fixes)
+    forgotten = stale | left & _forgotten(facts, now, limits)
+    risky = forgotten & broken | stale & (facts.fixes >= limits.risky_fixes)
     classes = np.full(len(facts), Freshness.ACCEPTABLE, np.uint8)
     classes[fresh] = Freshness.FRESH
     classes[stale] = Freshness.STALE
@@ -403,7 +413,7 @@ def with_unreadable(facts: NodeFacts, rows: Sequence[int]) -> NodeFacts:
 
 
 def left_alone(facts: NodeFacts, edges: GraphEdges, thresholds: Thresholds | None = None) -> Ints:
-    """The nodes that are old, in an old file, and that nothing living refers to: a risk would make a difference."""
+    """The nodes that are old, in a quiet file, and that nothing living refers to: a risk would make a difference."""
     limits = thresholds or Thresholds()
     ages = np.maximum(facts.clocks - facts.times, 0)
     alone = _old(facts, ages, limits) & ~_referenced(facts, edges, ages, limits)
@@ -438,33 +448,31 @@ def _is_known(sources: Bytes) -> Bools:
 
 
 def _old(facts: NodeFacts, ages: Longs, limits: Thresholds) -> Bools:
-    return _long_ago(ages, facts.positions, limits) & ~_unknown(facts)
-
-
-def _long_ago(ages: Longs, positions: Ints, limits: Thresholds) -> Bools:
-    """Past both limits, or older than the horizon, which is further than any threshold."""
-    past: Bools = (ages > limits.old_days * DAY) & (positions > limits.old_commits) | (positions == BEYOND)
+    old = (ages > limits.old_days * DAY) & (facts.positions > limits.old_commits)
+    beyond = facts.positions == BEYOND  # older than the horizon, which is further than any threshold
+    past: Bools = (old | beyond) & ~_unknown(facts)
     return past
 
 
 def _in_quiet_folder(facts: NodeFacts, now: Longs, limits: Thresholds) -> Bools:
-    """Whether nobody works in a node's folder any more: it was given up, not finished."""
+    """Whether nobody works around a node any more: it was given up, not finished."""
     quiet: Bools = _untouched_around(facts, now, limits) & (facts.tree_files >= limits.quiet_files)
     return quiet
 
 
 def _untouched_around(facts: NodeFacts, now: Longs, limits: Thresholds) -> Bools:
-    """Whether nothing in a node's folder or beneath was touched for long."""
-    ages, positions = now - facts.tree_times, facts.tree_positions
-    # In commits too: where few are made, nothing was touched for long and nothing was given up.
-    quiet: Bools = (ages >= limits.quiet_days * DAY) & (positions > limits.old_commits) | (positions == BEYOND)
-    return quiet
+    return _quiet(now - facts.tree_times, facts.tree_positions, limits)
 
 
 def _forgotten(facts: NodeFacts, now: Longs, limits: Thresholds) -> Bools:
-    """Whether a node's whole file is old. Who works in a file sees what no longer fits in it."""
-    file_is_old = _long_ago(now - facts.file_times, facts.file_positions, limits)
-    return file_is_old | _in_quiet_folder(facts, now, limits)
+    """Whether nothing in a node's file was touched for long. Who works in a file sees what no longer fits in it."""
+    return _quiet(now - facts.file_times, facts.file_positions, limits)
+
+
+def _quiet(ages: Longs, positions: Ints, limits: Thresholds) -> Bools:
+    # In commits too: where few are made, nothing was touched for long and nothing was given up.
+    quiet: Bools = (ages >= limits.quiet_days * DAY) & (positions > limits.old_commits) | (positions == BEYOND)
+    return quiet
 
 
 def _living(facts: NodeFacts, ages: Longs, limits: Thresholds) -> Bools:

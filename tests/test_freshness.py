@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ctxsearch.graph.attribution import UNATTRIBUTED
 from ctxsearch.graph.freshness import (
     DAY,
     PENALTY,
@@ -23,7 +24,6 @@ from ctxsearch.graph.freshness import (
     classify,
     summarise,
 )
-from ctxsearch.graph.attribution import UNATTRIBUTED
 from ctxsearch.graph.model import EdgeKind
 from ctxsearch.graph.node_history import (
     BEYOND,
@@ -100,9 +100,9 @@ def class_of(row: dict[str, int], **limits: int) -> Freshness:
         ({"days": 700, "commits": 500}, Freshness.ACCEPTABLE),
         ({"days": 699, "commits": 501}, Freshness.ACCEPTABLE),  # old, but not so long quiet
         ({"days": 700, "commits": 501}, Freshness.STALE),
-        ({"days": 366, "commits": 501, "vanished_days": 1}, Freshness.STALE_WITH_RISK),
-        ({"days": 365, "commits": 501, "vanished_days": 1}, Freshness.ACCEPTABLE),
-        ({"days": 366, "commits": 501, "fixes": 3}, Freshness.ACCEPTABLE),  # fixes tell of what is worked on
+        ({"days": 700, "commits": 501, "vanished_days": 1}, Freshness.STALE_WITH_RISK),
+        ({"days": 699, "commits": 501, "vanished_days": 1}, Freshness.ACCEPTABLE),
+        ({"days": 699, "commits": 501, "fixes": 3}, Freshness.ACCEPTABLE),
         (ANCIENT, Freshness.STALE),
         ({**ANCIENT, "fixes": 3}, Freshness.STALE_WITH_RISK),
         ({"commits": WORK_TREE_POSITION, "source": Source.WORKTREE}, Freshness.FRESH),
@@ -167,14 +167,15 @@ def test_a_risk_is_one_even_where_somebody_works_nearby() -> None:
 
 
 def test_in_a_file_where_somebody_works_nothing_is_a_risk() -> None:
-    node = {**OLD, **LIVING_FOLDER, "file_days": 365, "file_commits": 600}
+    node = {**OLD, **LIVING_FOLDER, "file_days": 699, "file_commits": 600}
     assert class_of({**node, "vanished_days": 1}) is Freshness.ACCEPTABLE
     assert class_of({**node, "flags": CommitFlag.REVERT}) is Freshness.ACCEPTABLE
-    assert class_of({**node, "file_days": 366, "vanished_days": 1}) is Freshness.STALE_WITH_RISK
+    assert class_of({**node, "file_days": 700, "vanished_days": 1}) is Freshness.STALE_WITH_RISK
+    assert class_of({**node, "file_days": 700, "fixes": 3}) is Freshness.ACCEPTABLE  # that tells of what is worked on
 
 
 def facts_of(*rows: tuple[str, int, int], blank: tuple[int, ...] = ()) -> NodeFacts:
-    """Nodes by path, the newest commit that touched them and the oldest that wrote a line of them, of a chain of ten."""
+    """Nodes by path, the newest commit that touched them and the oldest that wrote a line, of a chain of ten."""
     chain = np.arange(1, 11, dtype=np.int32)
     columns = CommitColumns(np.zeros(11, np.int64), np.zeros(11, np.int32), np.zeros(11, np.uint8))
     times = NOW - np.arange(10, dtype=np.int64) * DAY
@@ -185,15 +186,21 @@ def facts_of(*rows: tuple[str, int, int], blank: tuple[int, ...] = ()) -> NodeFa
     return NodeFacts.of(history, [row[0] for row in rows], nodes, hidden)
 
 
-def test_what_is_told_of_a_nodes_file_and_folder() -> None:
+def test_what_is_told_of_a_nodes_file_and_of_what_lies_around_it() -> None:
     told = facts_of(
-        ("a/x.py", 4, 9), ("a/x.py", 2, 3), ("a/y.py", 6, 6), ("a/b/z.py", 1, UNATTRIBUTED), ("c/w.py", 8, 8)
+        ("a/x.py", 4, 9),
+        ("a/x.py", 2, 3),
+        ("a/b/z.py", 6, UNATTRIBUTED),
+        ("a/b/c/d.py", 8, 8),
+        ("e/f.py", 10, 10),
+        ("g.py", 1, 1),
     )
-    assert told.file_positions.tolist() == [1, 1, 5, 0, 7]
-    assert told.written_positions.tolist() == [8, 8, 5, BEYOND, 7]
-    assert told.tree_positions.tolist() == [0, 0, 0, 0, 7]
-    assert told.tree_files.tolist() == [3, 3, 3, 1, 1]
-    assert told.tree_times.tolist() == [NOW, NOW, NOW, NOW, NOW - 7 * DAY]
+    assert told.file_positions.tolist() == [1, 1, 5, 7, 9, 0]
+    assert told.written_positions.tolist() == [8, 8, BEYOND, 7, 9, 0]
+    # a and all beneath; the same, from beneath it; a/b and all beneath; e alone; everything.
+    assert told.tree_positions.tolist() == [1, 1, 1, 5, 9, 0]
+    assert told.tree_files.tolist() == [3, 3, 3, 2, 1, 5]
+    assert told.tree_times.tolist() == [NOW - days * DAY for days in (1, 1, 1, 5, 9, 0)]
 
 
 def test_a_blank_file_keeps_no_folder_alive_and_does_not_count() -> None:

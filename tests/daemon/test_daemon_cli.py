@@ -177,7 +177,7 @@ def test_graph_verbs(served: Served) -> None:
     assert "Checkout" in cli(*run, "outline", "shop/checkout.py").stdout
     told = cli(*run, "freshness", "apply_discount").stdout
     assert "  fresh, penalty 1.0" in told
-    assert "  why      all of it was written since" in told
+    assert "  why      all of its file was written since" in told
     assert "  history  1 commit by 1 author" in told
     chart = cli(*run, "freshness").stdout.splitlines()
     assert [line.split()[0] for line in chart[:4]] == ["fresh", "acceptable", "stale", "stale"]

@@ -24,7 +24,14 @@ from ctxsearch.v1 import node_pb2
 
 # Old after a week and two commits: histories of tests are short.
 SHORT = Thresholds(
-    fresh_days=3, fresh_commits=0, old_days=7, old_commits=2, living_days=7, quiet_days=20, risky_fixes=9
+    fresh_days=3,
+    fresh_commits=0,
+    old_days=7,
+    old_commits=2,
+    living_days=7,
+    quiet_days=9,
+    quiet_files=3,
+    risky_fixes=9,
 )
 
 
@@ -224,23 +231,26 @@ def test_a_folder_that_was_given_up_is_stale(world: World) -> None:
     repository = world.repository
     repository.write("dead/old.py", "def forgotten():\n    return 1\n")
     repository.write("dead/beneath/older.py", "def lost():\n    return 1\n")
+    repository.write("dead/beneath/deep/oldest.py", "def alone():\n    return 1\n")
     repository.commit()
     grow_older(repository, 25)
     looked = world.look()
-    assert looked.of("dead.old.forgotten") is Freshness.STALE
-    assert looked.why("dead.old.forgotten") == (
-        "nothing in its folder was touched for long; not touched since 2023-11-15, and nothing living refers to it"
-    )
-    assert looked.of("dead.beneath.older.lost") is Freshness.ACCEPTABLE
-    assert looked.why("dead.beneath.older.lost") == (
-        "not touched since 2023-11-15, but its folder holds too few files to say that it was given up"
+    for name in ("dead.old.forgotten", "dead.beneath.older.lost"):
+        assert looked.of(name) is Freshness.STALE
+        assert looked.why(name) == (
+            "nothing in or beside its folder was touched for long; "
+            "not touched since 2023-11-15, and nothing living refers to it"
+        )
+    assert looked.of("dead.beneath.deep.oldest.alone") is Freshness.ACCEPTABLE
+    assert looked.why("dead.beneath.deep.oldest.alone") == (
+        "not touched since 2023-11-15, but too few files lie there to say that it was given up"
     )
     repository.write("dead/beneath/older.py", "def lost():\n    return 2\n")
     repository.commit()
     looked = world.look()
     assert looked.of("dead.old.forgotten") is Freshness.ACCEPTABLE
     assert looked.why("dead.old.forgotten") == (
-        "not touched since 2023-11-15, but something in its folder was on 2023-12-11"
+        "not touched since 2023-11-15, but something in or beside its folder was on 2023-12-11"
     )
 
 
