@@ -52,7 +52,7 @@ class PythonAdditions(PythonGenerics):
         table = self.table(box.path)
         holder = table.holder(box.expr)
         if holder < 0:
-            return UNKNOWN
+            return UNKNOWN  # a literal that is used where it stands
         self.record_name(box.path, table.root_name(holder))
         return (*self._appended(table, holder), *self._set(table, holder, key))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ctxsearch.graph import ops
-from ctxsearch.graph.facts import ParamKind
+from ctxsearch.graph.facts import Expr, ParamKind
 from ctxsearch.graph.model import NodeFlag
 from ctxsearch.graph.resolve.python_names import PythonNames
 from ctxsearch.graph.resolve.values import EXTERNAL, Arg, Box, Class, Coll, Func, Value, Values
@@ -11,6 +11,7 @@ from ctxsearch.graph.resolve.values import EXTERNAL, Arg, Box, Class, Coll, Func
 MAX_PASSED = 24  # items of a literal that is passed on; longer ones are data
 _RECEIVERS = frozenset({ops.THIS, ops.SUPER})
 _MARKED = frozenset({ops.KEYWORD, ops.SPREAD})
+_STAYING = frozenset({ops.LITERAL, ops.TEMPLATE, ops.SEQUENCE, ops.MAPPING, ops.UNKNOWN})
 
 
 class PythonArguments(PythonNames):
@@ -38,7 +39,7 @@ class PythonArguments(PythonNames):
             return value.name, value.args
         exprs = self.table(value.path).facts.exprs
         made = exprs[value.expr]
-        if len(made.args) > MAX_PASSED or (made.args and all(exprs[arg].op is ops.LITERAL for arg in made.args)):
+        if len(made.args) > MAX_PASSED or (made.args and not any(_may_travel(exprs, arg) for arg in made.args)):
             return "list", ()
         if made.op is ops.SEQUENCE and made.name == "tuple":
             return "tuple", tuple(self.value(value.path, arg) for arg in made.args)
@@ -106,3 +107,11 @@ class PythonArguments(PythonNames):
             return ()
         items = exprs[values[0].expr].args
         return () if any(exprs[item].op is ops.SPREAD for item in items) else items
+
+
+def _may_travel(exprs: tuple[Expr, ...], item: int) -> bool:
+    """Whether an item of a container can be a function, class or instance: no constant, no container of its own."""
+    entry = exprs[item]
+    if entry.op is ops.KEYWORD:
+        entry = exprs[entry.base]
+    return entry.op not in _STAYING
