@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Final, TypeVar
 
 from ctxsearch.search.query import Signal
-from ctxsearch.search.ranking import Ballot, Fusion, RankedList, added, worth_of_places
+from ctxsearch.search.ranking import Fusion, RankedList, added, exact_keys, worth_of_places
 from ctxsearch.search.steps import EXACT_SCORE
 
 TEXT_SIGNALS: Final = frozenset({Signal.BM25, Signal.SEMANTIC})
@@ -33,7 +33,7 @@ def cohere(
     text = [ballot for ballot in fusion.ballots if ballot.ranked.signal in TEXT_SIGNALS]
     if len(text) < 2:
         return fusion
-    exact = _exact(text)
+    exact = {key: place for place, key in enumerate(exact_keys(text, EXACT_SCORE))}
     by_file: dict[Hashable | None, float] = {}
     for ballot in text:
         files = _files(exact, ballot.ranked, file_of)
@@ -56,13 +56,6 @@ def _best_first(own: Mapping[Key, float], exact: Mapping[Key, int], id_of: Calla
     keys = sorted(own, key=id_of)
     keys.sort(key=own.__getitem__, reverse=True)
     return [*exact, *[key for key in keys if key not in exact]] if exact else keys
-
-
-def _exact(text: Iterable[Ballot[Key]]) -> dict[Key, int]:
-    """The symbols that the query spells, in the order of full text."""
-    hits = [hit for ballot in text if ballot.ranked.signal is Signal.BM25 for hit in ballot.ranked.hits]
-    exact = [key for key, raw in hits if raw >= EXACT_SCORE]
-    return {key: place for place, key in enumerate(exact)}
 
 
 def _files(exact: Iterable[Key], ranked: RankedList[Key], file_of: Callable[[Key], Hashable | None]) -> list[Hashable]:

@@ -12,6 +12,7 @@ import msgspec
 
 from ctxsearch.search.query import Signal
 
+_JUST_BELOW: Final = 0.999  # of the exact symbol's score: what an equal could otherwise win by its place
 RRF_CONSTANT: Final = 60  # ranks near the top count, the exact position far down does not
 
 Key = TypeVar("Key", bound=Hashable)
@@ -151,6 +152,34 @@ def order(
     ranked = [Ranked(key, score, fusion.votes(key)) for score, key in kept]
     ranked.sort(key=lambda one: _sort_key(one, place))
     return ranked[:limit]
+
+
+def exact_on_top(
+    fusion: Fusion[Key], candidates: Iterable[Key], penalty: Callable[[Key], float], exact_score: float
+) -> Fusion[Key]:
+    """The same, with lower scores for others where the penalty would put one of them before the exact symbol.
+
+    A query that spells a symbol means it, however old it is. Exact is what full text gives `exact_score` or more; what
+    was before it without a penalty stays there, and the others keep their order.
+    """
+    known = frozenset(candidates)
+    exact = {key for key in exact_keys(fusion.ballots, exact_score) if key in known}
+    if not exact:
+        return fusion
+    fused = fusion.scores
+    best = max(exact, key=lambda key: (fused[key] * penalty(key), fused[key]))
+    behind = [key for key in known if key not in exact and fused[key] <= fused[best]]
+    top, next_best = fused[best] * penalty(best), max([fused[key] * penalty(key) for key in behind], default=0.0)
+    if next_best < top:
+        return fusion
+    lowered = {key: fused[key] * (top / next_best) * _JUST_BELOW for key in behind}
+    return Fusion({**fused, **lowered}, fusion.ballots)
+
+
+def exact_keys(ballots: Iterable[Ballot[Key]], exact_score: float) -> list[Key]:
+    """The symbols that the query spells, in the order of full text, which gives them `exact_score` or more."""
+    hits = [hit for ballot in ballots if ballot.ranked.signal is Signal.BM25 for hit in ballot.ranked.hits]
+    return [key for key, raw in hits if raw >= exact_score]
 
 
 def _penalised(scores: list[tuple[float, Key]], penalty: Callable[[Key], float], limit: int) -> list[tuple[float, Key]]:

@@ -39,7 +39,7 @@ from ctxsearch.search.ports import (
     Selection,
 )
 from ctxsearch.search.query import Content, Mode, SearchQuery, Signal
-from ctxsearch.search.ranking import Fusion, Placed, Ranked, RankedList, Vote, fuse, order
+from ctxsearch.search.ranking import Fusion, Placed, Ranked, RankedList, Vote, exact_on_top, fuse, order
 from ctxsearch.search.results import (
     Explanation,
     Guidance,
@@ -52,7 +52,7 @@ from ctxsearch.search.results import (
     SignalReport,
 )
 from ctxsearch.search.snippets import Snippets, within_budget
-from ctxsearch.search.steps import DEMOTED_FLAGS, RankingPolicy, asks_for_demoted, reordered
+from ctxsearch.search.steps import DEMOTED_FLAGS, EXACT_SCORE, RankingPolicy, asks_for_demoted, reordered
 
 _NEAR_NAMES: Final = 5
 _WORKERS: Final = 4
@@ -169,7 +169,10 @@ class ContextSearchService:
         with run.timed("fusion"):
             fusion = self._fused(run)
             accepted = self._accepted(run, fusion.scores)
-            ranked = order(fusion, accepted, self._penalty(run), _place, query.min_score, query.k)
+            penalty = self._penalty(run)
+            if penalty is not None and self._policy.exact_on_top:
+                fusion = exact_on_top(fusion, accepted, penalty, EXACT_SCORE)
+            ranked = order(fusion, accepted, penalty, _place, query.min_score, query.k)
         with run.timed("content"):
             results = self._results(run, ranked)
         guidance = None if results else self._guidance(run, len(accepted))

@@ -401,6 +401,7 @@ class RankingPolicy:
     own_name: bool = True  # whether the vector leaves out the repository's own name (see without_name)
     title_vector: bool = True  # whether the vector of a long text is that of its title and of its prose, half and half
     past_demoted: bool = True  # whether the semantic signal looks past tests that fill its list
+    exact_on_top: bool = True  # whether no penalty puts another node before the symbol that the query spells
 
     def without(self, *names: str) -> RankingPolicy:
         """The same without some steps; the switches below are names too."""
@@ -411,6 +412,7 @@ class RankingPolicy:
             own_name=self.own_name and "own_name" not in names,
             title_vector=self.title_vector and "title_vector" not in names,
             past_demoted=self.past_demoted and "past_demoted" not in names,
+            exact_on_top=self.exact_on_top and "exact_on_top" not in names,
         )
 
     @property
@@ -420,6 +422,7 @@ class RankingPolicy:
             ("own_name", self.own_name),
             ("title_vector", self.title_vector),
             ("past_demoted", self.past_demoted),
+            ("exact_on_top", self.exact_on_top),
             ("file_coherence", self.file_coherence),
             ("freshness", self.freshness),
         )

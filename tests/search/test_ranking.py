@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxsearch.search.query import Signal
-from ctxsearch.search.ranking import Ballot, Fusion, Placed, RankedList, fuse, order, rank_score
+from ctxsearch.search.ranking import Ballot, Fusion, Placed, RankedList, exact_on_top, fuse, order, rank_score
 
 KEYS = st.sampled_from([f"n{number:02d}" for number in range(30)])
 LISTS = st.lists(KEYS, max_size=25, unique=True)
@@ -138,6 +138,30 @@ def test_the_penalty_is_applied_before_the_sort_and_the_cut() -> None:
     fusion = fusion_of({"old": 0.9, "new": 0.6, "newer": 0.5})
     answer = order(fusion, fusion.scores, penalties.__getitem__, anywhere, 0.0, 2)
     assert [(one.key, one.score) for one in answer] == [("new", 0.6), ("newer", 0.5)]
+
+
+def order_with_exact(penalties: Mapping[str, float], exact: set[str]) -> list[str]:
+    hits = [(key, 1000.0 if key in exact else 1.0) for key in "abcdefghij"]
+    fusion = fuse([RankedList(Signal.BM25, hits)], {Signal.BM25: 1.0})
+    lowered = exact_on_top(fusion, fusion.scores, penalties.__getitem__, 100.0)
+    return [one.key for one in order(lowered, fusion.scores, penalties.__getitem__, anywhere, 0.0, 10)]
+
+
+def test_no_penalty_puts_another_node_before_the_symbol_that_the_query_spells() -> None:
+    others = dict.fromkeys("bcdefghij", 1.0)
+    for penalty in (1.0, 0.9, 0.7, 0.5):
+        assert order_with_exact({"a": penalty, **others}, {"a"}) == list("abcdefghij")
+        assert order_with_exact({"a": penalty, **others}, set())[0] == ("a" if penalty == 1.0 else "b")
+    assert order_with_exact({"a": 0.5, "b": 0.9, **dict.fromkeys("cdefghij", 1.0)}, {"a", "b"})[:3] == [
+        "b",
+        "c",
+        "d",
+    ], "of two symbols so called the fresher one stays on top"
+
+
+def test_what_was_before_an_exact_symbol_without_a_penalty_stays_there() -> None:
+    assert order_with_exact(dict.fromkeys("abcdefghij", 0.9), {"c"}) == list("abcdefghij")
+    assert order_with_exact({**dict.fromkeys("abdefghij", 1.0), "c": 0.5}, {"c"}) == list("abcdefghij")
 
 
 def test_min_score_filters_what_is_shown_before_the_cut() -> None:

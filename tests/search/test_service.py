@@ -487,7 +487,7 @@ def test_explain_changes_nothing_and_tells_everything(service: ContextSearchServ
     assert explanation.steps == (
         *("definition", "path_match", "file_prior", "directory_coherence", "spread"),
         *("semantic_demotion", "semantic_coherence"),
-        *("own_name", "title_vector", "past_demoted", "file_coherence", "freshness"),
+        *("own_name", "title_vector", "past_demoted", "exact_on_top", "file_coherence", "freshness"),
     )
     assert explanation.seeds
     assert explanation.fused >= len(told.results)
