@@ -371,8 +371,8 @@ class Repository:
         """Reads the committed generation and publishes it, with what the follower brought meanwhile."""
         before = self._snapshot
         after = self.stores.advance(before)
-        if after is None or (before is not None and before.graph_ready and not after.graph_ready):
-            return  # while everything is indexed again the old graph answers: it is whole
+        if after is None or (before is not None and _says_less(before, after)):
+            return
         with self._changed:
             now = self._snapshot
             if now is not None and now is not before and now.catalog.identity == after.catalog.identity:
@@ -527,6 +527,14 @@ class Repository:
             self._follow_state = state
             self._changed.notify_all()
         self._on_change(self)
+
+
+def _says_less(before: Snapshot, after: Snapshot) -> bool:
+    """While everything is indexed again the old index answers until the new one is whole.
+
+    The new catalog may be a generation ahead of its full text: that is written, and told of, next.
+    """
+    return (before.graph_ready and not after.graph_ready) or (before.can_answer and not after.can_answer)
 
 
 def _differing(snapshot: Snapshot, paths: frozenset[str]) -> frozenset[str]:
