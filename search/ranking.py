@@ -162,8 +162,11 @@ def exact_on_top(
     A query that spells a symbol means it, however old it is. Exact is what full text gives `exact_score` or more; what
     was before it without a penalty stays there, and the others keep their order.
     """
+    spelled = exact_keys(fusion.ballots, exact_score)
+    if not spelled:  # most queries spell no symbol
+        return fusion
     known = frozenset(candidates)
-    exact = {key for key in exact_keys(fusion.ballots, exact_score) if key in known}
+    exact = known.intersection(spelled)
     if not exact:
         return fusion
     fused = fusion.scores
