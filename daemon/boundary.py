@@ -21,6 +21,7 @@ from grpc_status import rpc_status
 from ctxsearch.daemon.errors import InvalidRequestError, UnauthenticatedError
 from ctxsearch.daemon.logs import get_logger
 from ctxsearch.daemon.metrics import Metrics
+from ctxsearch.daemon.tracing import Tracing
 from ctxsearch.daemon.wire import error_to_status
 
 _log = get_logger("ctxsearch.request")
@@ -63,10 +64,11 @@ class Activity:
 class Boundary(grpc.ServerInterceptor):
     """Wraps every method of every service, health and reflection included."""
 
-    def __init__(self, token: str, activity: Activity, metrics: Metrics) -> None:
+    def __init__(self, token: str, activity: Activity, metrics: Metrics, tracing: Tracing) -> None:
         self._token = token.encode()
         self._activity = activity
         self._metrics = metrics
+        self._tracing = tracing
 
     def intercept_service(self, continuation: Any, handler_call_details: Any) -> Any:
         """gRPC's hook: the handler of one call, wrapped."""
@@ -91,7 +93,7 @@ class Boundary(grpc.ServerInterceptor):
 
     def _unary(self, handler: Any, method: str, metadata: dict[str, Any]) -> Callable[[bytes, Any], Any]:
         def answer(data: bytes, context: grpc.ServicerContext) -> Any:
-            with self._activity, _Request(method, len(data), context, self._metrics) as request:
+            with self._activity, self._request(method, data, context, metadata) as request:
                 self._authenticate(context, metadata)
                 response = handler.unary_unary(_decode(handler, data), context)
                 request.finished()
@@ -101,7 +103,7 @@ class Boundary(grpc.ServerInterceptor):
 
     def _stream(self, handler: Any, method: str, metadata: dict[str, Any]) -> Callable[[bytes, Any], Iterator[Any]]:
         def answer(data: bytes, context: grpc.ServicerContext) -> Iterator[Any]:
-            with self._activity, _Request(method, len(data), context, self._metrics) as request:
+            with self._activity, self._request(method, data, context, metadata) as request:
                 self._authenticate(context, metadata)
                 yield from handler.unary_stream(_decode(handler, data), context)
                 request.finished()
@@ -118,6 +120,9 @@ class Boundary(grpc.ServerInterceptor):
 
         return answer
 
+    def _request(self, method: str, data: bytes, context: grpc.ServicerContext, metadata: dict[str, Any]) -> _Request:
+        return _Request(method, len(data), context, metadata, self._metrics, self._tracing)
+
     def _authenticate(self, context: grpc.ServicerContext, metadata: dict[str, Any]) -> None:
         """The socket is guarded by the file system; any other peer needs the token, if there is one."""
         if not self._token or context.peer().startswith("unix:"):
@@ -130,18 +135,28 @@ class Boundary(grpc.ServerInterceptor):
 class _Request:
     """One request being answered: its id, its log line, its metrics, its errors."""
 
-    def __init__(self, method: str, size: int, context: grpc.ServicerContext, metrics: Metrics) -> None:
+    def __init__(
+        self,
+        method: str,
+        size: int,
+        context: grpc.ServicerContext,
+        metadata: dict[str, Any],
+        metrics: Metrics,
+        tracing: Tracing,
+    ) -> None:
         self._method = method.rsplit("/", 1)[-1]
         self._size = size
         self._context = context
         self._metrics = metrics
+        self._tracing = tracing
+        self._span = tracing.begin(method, metadata)
         self._id = uuid.uuid4().hex[:12]
-        self._code = grpc.StatusCode.CANCELLED.name
+        self._code = grpc.StatusCode.CANCELLED
         self._start = time.perf_counter()
 
     def finished(self) -> None:
         """The method returned."""
-        self._code = grpc.StatusCode.OK.name
+        self._code = grpc.StatusCode.OK
 
     def __enter__(self) -> _Request:
         structlog.contextvars.bind_contextvars(request=self._id)
@@ -155,15 +170,18 @@ class _Request:
         finally:
             elapsed = time.perf_counter() - self._start
             self._metrics.in_flight.dec()
-            self._metrics.requests.labels(self._method, self._code).inc()
+            self._metrics.requests.labels(self._method, self._code.name).inc()
             self._metrics.latency.labels(self._method).observe(elapsed)
-            _log.info("request", method=self._method, code=self._code, ms=round(elapsed * 1000, 2), bytes=self._size)
+            _log.info(
+                "request", method=self._method, code=self._code.name, ms=round(elapsed * 1000, 2), bytes=self._size
+            )
+            self._tracing.end(self._span, self._code, self._id, self._size)
             structlog.contextvars.unbind_contextvars("request")
 
     def _abort(self, error: Exception) -> None:
         status = error_to_status(error, self._id)
         code = next(code for code in grpc.StatusCode if code.value[0] == status.code)
-        self._code = code.name
+        self._code = code
         if code is grpc.StatusCode.INTERNAL:
             _log.error("internal error", method=self._method, exc_info=error)
         self._context.abort_with_status(rpc_status.to_status(status))

@@ -72,16 +72,17 @@ def _serve(settings: Settings, auto_started: bool, ready: ReadyPipe, version: st
     from ctxsearch.daemon.logs import configure_logging, get_logger
     from ctxsearch.daemon.metrics import Metrics
     from ctxsearch.daemon.server import Server
+    from ctxsearch.daemon.tracing import open_tracing
     from ctxsearch.daemon.version import VERSION
     from ctxsearch.daemon.workspace import Workspace
 
     configure_logging(settings.log_path, settings.log_level, to_stderr=not auto_started)
     log = get_logger("ctxsearch.daemon")
     life = Life(settings, version or VERSION, settings.idle_timeout_seconds if auto_started else 0.0)
-    activity, metrics = Activity(), Metrics()
+    activity, metrics, tracing = Activity(), Metrics(), open_tracing(settings)
     _stop_on_signals(life)
     workspace = Workspace(settings, metrics)
-    server = Server(life, activity, metrics, workspace)
+    server = Server(life, activity, metrics, tracing, workspace)
     try:
         server.start()
         workspace.open()
@@ -95,6 +96,7 @@ def _serve(settings: Settings, auto_started: bool, ready: ReadyPipe, version: st
             stop_metrics()
     finally:
         workspace.close()
+        tracing.close()
     log.info("stopped")
     return 0
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,7 +15,8 @@ from ctxsearch.daemon.life import Life
 from ctxsearch.daemon.lock import make_private_directory
 from ctxsearch.daemon.metrics import Metrics
 from ctxsearch.daemon.services import Admin, Graph, Repositories, Search
-from ctxsearch.daemon.settings import BadSettingError, Settings
+from ctxsearch.daemon.settings import BadSettingError, Settings, is_loopback
+from ctxsearch.daemon.tracing import Tracing
 from ctxsearch.daemon.version import API_VERSION
 from ctxsearch.daemon.workspace import Workspace
 from ctxsearch.v1 import admin_pb2_grpc, graph_pb2_grpc, repository_pb2_grpc, search_pb2_grpc
@@ -30,10 +30,12 @@ SERVICES = tuple(
 class Server:
     """A bound gRPC server with health and reflection."""
 
-    def __init__(self, life: Life, activity: Activity, metrics: Metrics, workspace: Workspace) -> None:
+    def __init__(
+        self, life: Life, activity: Activity, metrics: Metrics, tracing: Tracing, workspace: Workspace
+    ) -> None:
         self._life = life
         self._health = health.HealthServicer()
-        self._grpc = _new_server(life.settings, Boundary(life.settings.token, activity, metrics))
+        self._grpc = _new_server(life.settings, Boundary(life.settings.token, activity, metrics, tracing))
         admin_pb2_grpc.add_AdminServiceServicer_to_server(Admin(life, activity, workspace), self._grpc)
         search_pb2_grpc.add_ContextSearchServiceServicer_to_server(Search(workspace), self._grpc)
         graph_pb2_grpc.add_GraphServiceServicer_to_server(Graph(workspace), self._grpc)
@@ -101,16 +103,6 @@ def bind_tcp(server: grpc.Server, settings: Settings) -> str:
     else:
         port = server.add_secure_port(settings.listen, credentials)
     return f"{host}:{port}"
-
-
-def is_loopback(host: str) -> bool:
-    """True only for addresses that certainly stay on this machine; names other than localhost may not."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
 
 
 def _require_remote_guards(settings: Settings) -> None:

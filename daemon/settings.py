@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import ipaddress
 import os
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from ctxsearch.graph.errors import CtxsearchError
 
@@ -38,6 +40,7 @@ class Settings:
     tls_key: str = ""  # PEM file
     token: str = dataclasses.field(default="", repr=False)  # bearer token of TCP peers
     metrics_port: int = 0  # Prometheus on 127.0.0.1; 0 = off
+    otlp_endpoint: str = ""  # OpenTelemetry collector (gRPC) that gets a span per request; "" = none
     max_request_bytes: int = 1 << 20
     max_response_bytes: int = 32 << 20
     max_concurrent_requests: int = 64
@@ -221,7 +224,28 @@ def _check(settings: Settings) -> None:
     for name in ("max_request_bytes", "max_response_bytes", "max_concurrent_requests", "max_file_bytes"):
         if getattr(settings, name) < 1:
             raise BadSettingError(f"{name} must be at least 1, not {getattr(settings, name)}")
+    _check_collector(settings)
     _check_freshness(settings)
+
+
+def _check_collector(settings: Settings) -> None:
+    if not settings.otlp_endpoint:
+        return
+    url = urlsplit(settings.otlp_endpoint)
+    if url.scheme not in ("http", "https") or not url.hostname:
+        raise BadSettingError(f"otlp_endpoint must be http(s)://HOST:PORT, not {settings.otlp_endpoint!r}")
+    if not is_loopback(url.hostname) and not (settings.allow_remote and url.scheme == "https"):
+        raise BadSettingError(f"a collector beyond loopback ({url.hostname}) needs: allow_remote, https")
+
+
+def is_loopback(host: str) -> bool:
+    """True only for addresses that certainly stay on this machine; names other than localhost may not."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
 
 
 def _check_freshness(settings: Settings) -> None:

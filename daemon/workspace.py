@@ -42,6 +42,7 @@ from ctxsearch.daemon.settings import Settings
 from ctxsearch.daemon.sites import Direction, Placed, placed
 from ctxsearch.daemon.snapshot import Snapshot
 from ctxsearch.daemon.stores import Stores
+from ctxsearch.daemon.tracing import note_signal
 from ctxsearch.daemon.watch import Touched, Watcher, git_directories
 from ctxsearch.graph.catalog import CatalogCorruptError
 from ctxsearch.graph.freshness import Freshness
@@ -279,6 +280,7 @@ class Workspace:
         for report in response.signals:
             if report.ran:
                 self._metrics.signal_latency.labels(report.signal.value).observe(report.milliseconds / 1000)
+                note_signal(report.signal.value, report.milliseconds)
             elif len(ready) == 1 and _has_store(ready[0], report.signal):
                 ready[0].distrust(report.error)
         return self._with_missing(response, chosen, ready)

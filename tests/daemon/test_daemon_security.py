@@ -16,10 +16,11 @@ from daemon_project import Served, add_and_wait, git, names, search
 from ctxsearch.daemon.boundary import Activity, Boundary
 from ctxsearch.daemon.client import DaemonError, connect
 from ctxsearch.daemon.errors import InvalidRequestError
-from ctxsearch.daemon.server import bind_tcp, is_loopback
+from ctxsearch.daemon.server import bind_tcp
 from ctxsearch.daemon.session import Session
-from ctxsearch.daemon.settings import BadSettingError, Settings, read_settings
+from ctxsearch.daemon.settings import BadSettingError, Settings, is_loopback, read_settings
 from ctxsearch.daemon.show import safe
+from ctxsearch.daemon.tracing import Tracing
 from ctxsearch.daemon.workspace import inside, repository_root
 from ctxsearch.v1 import admin_pb2, admin_pb2_grpc, graph_pb2, repository_pb2
 
@@ -116,7 +117,7 @@ def test_tokens_are_compared_in_constant_time(monkeypatch: pytest.MonkeyPatch) -
         def peer(self) -> str:
             return "ipv4:127.0.0.1:1"
 
-    guard = Boundary(TOKEN, Activity(), None)  # type: ignore[arg-type]
+    guard = Boundary(TOKEN, Activity(), None, Tracing())  # type: ignore[arg-type]
     guard._authenticate(Peer(), {"authorization": f"Bearer {TOKEN}"})  # type: ignore[arg-type]
     assert compared == [(f"Bearer {TOKEN}".encode(), f"Bearer {TOKEN}".encode())]
 
