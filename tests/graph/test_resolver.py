@@ -7,7 +7,8 @@ import msgspec
 from ctxsearch.graph.facts import decode_facts, encode_facts
 from ctxsearch.graph.model import EdgeKind, NodeFlag, NodeKind, node_id
 from ctxsearch.graph.records import FileGraph
-from ctxsearch.graph.resolve.evaluate import MAX_DISPATCH, MAX_FLOW
+from ctxsearch.graph.resolve.evaluate import MAX_DISPATCH
+from ctxsearch.graph.resolve.memo import MAX_FLOW
 from ctxsearch.graph.resolve.resolver import Resolver
 from ctxsearch.graph.resolve.world import entry_of, read_entry
 from ctxsearch.indexer.parse import parse
