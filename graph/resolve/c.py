@@ -115,6 +115,10 @@ class CEvaluator(Evaluator):
             if found is not None:
                 return found
             inner = definition.parent
+        return self._in_namespaces(path, scope, name)
+
+    def _in_namespaces(self, path: str, scope: int, name: str) -> Values:
+        """A name outside of all functions and classes."""
         for prefix in self._namespaces(path, scope):
             found = self.global_symbol(path, name, prefix)
             if found is not None:
@@ -263,7 +267,7 @@ class CEvaluator(Evaluator):
 
     def constructors(self, value: Class) -> Values:
         definition = self.definition(value.path, value.index)
-        found = self.own_member(value.path, value.index, definition.name, None) or ()
+        found = self._member_values(value.path, value.index, definition.name, None) or ()
         return tuple(item for item in found if isinstance(item, Func))
 
     def select(self, path: str, index: int, targets: list[Place]) -> list[Place]:
@@ -290,7 +294,9 @@ class CEvaluator(Evaluator):
 
     def undecided(self, targets: list[Place]) -> bool:
         """Overloads, rather than one function written for several configurations; templates choose by conditions."""
-        if any(self._definition(place).type_params for place in targets):
+        owners = {(path, self._definition((path, index)).parent) for path, index in targets}
+        templates = [*targets, *(owner for owner in owners if len(owners) > 1 and owner[1] >= 0)]
+        if any(self._definition(place).type_params for place in templates):
             return True
         return len({tuple(param.type for param in self._definition(place).params) for place in targets}) > 1
 
@@ -344,8 +350,35 @@ class CEvaluator(Evaluator):
         near = [place for place in found if place[0] in closure] or found
         return [Class(*place) for place in near[:1]]
 
+    def base_classes(self, path: str, index: int, base: Type) -> Values:
+        """A namespace is no scope of its own: the qualified name of the class tells in which it stands."""
+        definition = self._definition((path, index))
+        if definition.parent >= 0:
+            return super().base_classes(path, index, base)
+        first, *rest = base.name.split(".")
+        found = self._type_parameter(definition, first) or self._in_namespaces(path, index, first)
+        for part in rest:
+            found = self.members(found, part)
+        return _concrete(found, keep_packages=False)
+
     def own_member(self, path: str, index: int, name: str, seen_as: Inst | Class | None) -> Values | None:
-        """A member; a method that is only declared in the class is its definition outside."""
+        """A member; inside a class its own name is the class, of a specialised template any of them."""
+        if name == self.definition(path, index).name:
+            return (Class(path, index),) if self._is_only_class(path, index) else None
+        return self._member_values(path, index, name, seen_as)
+
+    def _is_only_class(self, path: str, index: int) -> bool:
+        """Whether no other class has the qualified name: a specialisation, or another program's."""
+        definition = self._definition((path, index))
+        alike = [
+            place
+            for place in self.world.named(self.language, definition.name, CLASS_LIKE)
+            if self._definition(place).qualified_name == definition.qualified_name and self._has_body(place)
+        ]
+        return len(alike) <= 1
+
+    def _member_values(self, path: str, index: int, name: str, seen_as: Inst | Class | None) -> Values | None:
+        """A method that is only declared in the class is its definition outside."""
         self.touch(path, index)
         table = self.table(path)
         inside = table.defs.get(index, {}).get(name, ())

@@ -272,11 +272,14 @@ class Lookups(Hooks):
         def compute() -> Values:
             found: list[Value] = []
             for base in (*definition.bases, *definition.implements):
-                classes = self.type_classes(path, definition.parent, base)
-                found += classes or EXTERNAL
+                found += self.base_classes(path, index, base) or EXTERNAL
             return tuple(found)
 
         return self._guarded(path, ("bases", path, index), compute, MAX_BASES)
+
+    def base_classes(self, path: str, index: int, base: Type) -> Values:
+        """The classes that a parent's name means where the class is written."""
+        return self.type_classes(path, self.table(path).facts.definitions[index].parent, base)
 
     # -- modules
 
