@@ -143,7 +143,7 @@ class Import(msgspec.Struct, frozen=True, array_like=True, gc=False):
     name: str = ""  # imported name; "" = the module itself; "*" = everything
     alias: str = ""  # the local name bound; "" = none (side effect, re-export, star)
     level: int = 0  # Python: leading dots; C: 1 = quoted include
-    kind: str = ""  # language's own flavour: "static", "type", "require", "reexport", "include", "mod", "dynamic"
+    kind: str = ""  # language's own flavour: "static", "type", "require", "reexport", "include", "mod", "dynamic", "hiding a b"
     block: int = -1  # byte offset where the branch of its scope that it stands in ends; -1 = in none
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ctxsearch.graph import ops
-from ctxsearch.graph.facts import Definition, Expr, Import, ParamKind, Type
+from ctxsearch.graph.facts import MODULE_SCOPE, Definition, Expr, Import, ParamKind, Type
 from ctxsearch.graph.model import NodeKind
 from ctxsearch.graph.resolve.dotnet import DOTNET, DOTNET_SUBTYPES
 from ctxsearch.graph.resolve.functional import FunctionalEvaluator
@@ -116,7 +116,8 @@ class CSharpEvaluator(FunctionalEvaluator):
             found = self.package_type(path, package, name)
             if found:
                 return found
-        return self.type_name(path, definition.parent, name)
+        opened = self._through_usings(path, scope, definition.name, name)
+        return opened or self.type_name(path, definition.parent, name)
 
     def file_type(self, path: str, name: str) -> Values:
         plain = name.partition(ARITY)[0]
@@ -125,16 +126,20 @@ class CSharpEvaluator(FunctionalEvaluator):
             found = self.package_type(path, package, name)
             if found:
                 return found
-        for item in facts.imports:
+        return self._through_usings(path, MODULE_SCOPE, facts.package, name) or (Ext(plain),)
+
+    def _through_usings(self, path: str, scope: int, package: str, name: str) -> Values:
+        """A type that the usings of a file, or those inside one of its namespaces, bring in."""
+        plain = name.partition(ARITY)[0]
+        own = [item for item in self.read_names(path, plain).facts.imports if item.scope == scope]
+        for item in own:
             if item.alias == plain:
                 return self.imported(path, item)
-        for item in facts.imports:
-            if item.name != "*":
-                continue
-            found = self._opened_type(path, facts.package, item, name)
+        for item in own:
+            found = self._opened_type(path, package, item, name) if item.name == "*" else UNKNOWN
             if found:
                 return found
-        return (Ext(plain),)
+        return UNKNOWN
 
     def _opened_type(self, path: str, package: str, item: Import, name: str) -> Values:
         """A type through `using`: of a namespace (also one relative to the file's own), or nested in a class."""

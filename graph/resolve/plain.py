@@ -41,6 +41,34 @@ _COMMON = """
 """
 COMMON_NAMES = frozenset(_COMMON.split())  # names that libraries use too: being unique here says little
 
+# Programs that scripts run: a function of that name in a file that is not sourced is another thing.
+_COMMANDS = frozenset(
+    """
+    awk base64 basename bash bc brew bundle cargo chgrp chmod chown clang cmake cmp column command cp crontab curl cut
+    dd df diff dig dirname dmesg docker du env expr fdisk file find gawk gcc gdb gem git go grep groupadd gunzip gzip
+    head helm hostname hg iconv id ifconfig ip java jq journalctl kubectl ldd less link ln logger logname lsof make man
+    md5sum mktemp mount mv nc netstat nice node nohup npm nproc npx openssl paste patch perl pgrep php pip ping pkg
+    pkill printenv ps psql pwd python python3 readlink realpath rename rpm rsync ruby rustc scp screen sed service sha1sum
+    sha256sum sh shuf sort split ssh strings strip stty su sudo svn systemctl tac tar tee terraform timeout tmux top
+    tr tree tty ufw umount uname uniq unlink unzip uptime useradd vim wc wget who whoami xargs yarn yum zip
+    """.split()
+)
+# Selectors of Foundation and its kin.
+_FOUNDATION = frozenset(
+    """
+    addObject: addObjectsFromArray: addObserver:selector:name:object: addSubview: alloc allObjects anyObject array
+    arrayWithObject: arrayWithObjects: autorelease awakeFromNib boolValue characterAtIndex: class compare: componentsJoinedByString:
+    componentsSeparatedByString: containsObject: containsString: copyWithZone: dataUsingEncoding: dealloc description dictionary
+    dictionaryWithObject:forKey: doubleValue encodeWithCoder: enumerateObjectsUsingBlock: firstObject floatValue hasPrefix:
+    hasSuffix: indexOfObject: initWithCoder: initWithFrame: insertObject:atIndex: integerValue intValue isEqual: isEqualToString:
+    isKindOfClass: lastObject layoutSubviews lowercaseString mutableCopy numberWithInt: objectAtIndex: objectEnumerator objectForKey:
+    performSelector: performSelector:withObject: postNotificationName:object: rangeOfString: release removeAllObjects
+    removeObject: removeObjectAtIndex: removeObjectForKey: removeObserver: respondsToSelector: retain setNeedsDisplay setObject:forKey:
+    setValue:forKey: stringByAppendingString: stringValue stringWithFormat: substringFromIndex: substringToIndex: substringWithRange:
+    uppercaseString valueForKey: viewDidAppear: viewDidLoad viewWillAppear: writeToFile:atomically:
+    """.split()
+)
+
 
 @dataclass(frozen=True, slots=True)
 class PlainRules:
@@ -54,6 +82,7 @@ class PlainRules:
     module_files: bool = False  # a capitalised name may be the file of that name
     index_files: tuple[str, ...] = ()  # file names that stand for their directory
     overloads: bool = False  # functions of one name are several, told apart by what is not read here
+    library: frozenset[str] = frozenset()  # names that a library or the system has, beside the common ones
 
 
 RULES = {
@@ -64,8 +93,10 @@ RULES = {
     "lua": PlainRules(index_files=("init",)),
     "zig": PlainRules(class_scope=True, imports_only=True),
     "dart": PlainRules(class_scope=True, capital_types=True),
-    "objc": PlainRules(class_scope=True, capital_types=True),
-    "ocaml": PlainRules(capital_types=True, global_functions=False, module_files=True),
+    "objc": PlainRules(class_scope=True, capital_types=True, library=_FOUNDATION),
+    "ocaml": PlainRules(class_scope=True, capital_types=True, global_functions=False, module_files=True),
+    "julia": PlainRules(class_scope=True),
+    "bash": PlainRules(library=_COMMANDS),
     "solidity": PlainRules(class_scope=True, capital_types=True, constructors=("constructor",), overloads=True),
 }
 DEFAULT = PlainRules()
@@ -153,6 +184,27 @@ class PlainEvaluator(Evaluator):
                     found.append(Func(place, member))
         return tuple(found) or None
 
+    # -- names that an import brings in are visible in the definition that has the import
+
+    def in_function(self, path: str, index: int, name: str, at: int) -> Values | None:
+        found = super().in_function(path, index, name, at)
+        return found if found is not None else self._starred(path, index, name)
+
+    def in_class_scope(self, path: str, index: int, name: str) -> Values | None:
+        found = super().in_class_scope(path, index, name)
+        return found if found is not None else self._starred(path, index, name)
+
+    def from_stars(self, path: str, name: str) -> Values | None:
+        return self._starred(path, MODULE_SCOPE, name)
+
+    def _starred(self, path: str, scope: int, name: str) -> Values | None:
+        table = self.table(path)
+        for index in table.stars.get(scope, ()):
+            found = self.star_member(path, table.facts.imports[index], name)
+            if found:
+                return found
+        return None
+
     # -- modules
 
     def exported(self, path: str, name: str) -> Values:
@@ -166,7 +218,7 @@ class PlainEvaluator(Evaluator):
 
     def import_modules(self, path: str, item: Import) -> Values:
         """The file that an import names; a type or module of that name; else a library."""
-        found = self._file(path, item.module)
+        found = self._file(path, item.module) or self._module_file(path, item.module)
         if found is not None:
             return (Module(found),)
         return self._type_named(path, item.module) or (Ext(item.module),)
@@ -179,6 +231,8 @@ class PlainEvaluator(Evaluator):
 
     def star_member(self, path: str, item: Import, name: str) -> Values:
         """A library's names are not known: it cannot be said that one comes from it."""
+        if name in item.kind.split()[1:]:
+            return UNKNOWN  # hidden
         modules = tuple(value for value in self.import_modules(path, item) if not isinstance(value, Ext))
         return self.members(modules, name)
 
@@ -213,10 +267,16 @@ class PlainEvaluator(Evaluator):
         found = self._type_named(path, name)
         if found or not self.rules.capital_types:
             return found
-        if self.rules.module_files and name[:1].isupper():
-            file = self._file(path, name[0].lower() + name[1:])
-            return (Module(file),) if file is not None else (Ext(name),)
+        file = self._module_file(path, name)
+        if file is not None:
+            return (Module(file),)
         return (Ext(name),) if name[:1].isupper() else UNKNOWN
+
+    def _module_file(self, path: str, name: str) -> str | None:
+        """The file that is the module of a capitalised name, where files are modules."""
+        if not self.rules.module_files or not name[:1].isupper():
+            return None
+        return self._file(path, name[0].lower() + name[1:])
 
     def _type_named(self, path: str, name: str) -> Values:
         """The types of that name, extensions aside; several in one file (companions) are one."""
@@ -271,9 +331,25 @@ class PlainEvaluator(Evaluator):
             return []
         if bare and (self.rules.imports_only or not self.rules.global_functions):
             return []
-        if len(callee.name) < MIN_UNIQUE_LENGTH or callee.name in COMMON_NAMES:
+        if bare and self._is_local(path, callee):
+            return []
+        if len(callee.name) < MIN_UNIQUE_LENGTH or callee.name in COMMON_NAMES or callee.name in self.rules.library:
             return []
         return unique_callable(self, path, callee.name)
+
+    def _is_local(self, path: str, callee: Expr) -> bool:
+        """Whether a name is a parameter or variable of a function around: what it holds is unknown, not global."""
+        table = self.table(path)
+        scope = callee.scope
+        while scope >= 0:
+            definition = table.facts.definitions[scope]
+            if definition.kind in CALLABLE_KINDS:
+                if any(param.name == callee.name for param in definition.params):
+                    return True
+                if callee.name in table.binds.get(scope, {}):
+                    return True
+            scope = definition.parent
+        return False
 
 
 def unique_callable(evaluator: Evaluator, path: str, name: str) -> list[tuple[str, int]]:

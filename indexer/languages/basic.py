@@ -8,7 +8,7 @@ A pattern's head says what it found, its other captures are the parts:
     @instance     an expression whose @type is written in it: a literal of a struct
     @here         an expression that means the class around it
     @import       @module, @alias (the local name), @imported (one name of the module);
-                  without the last two everything of the module is visible
+                  without the last two everything of the module is visible, @hidden aside
     @param        a parameter's name: @type
     @local        a local variable's name: @type, @value
     @base         a type that the definition around it extends
@@ -269,7 +269,8 @@ class BasicExtractor(Extractor):
             alias = alias or (module.rsplit(".", 1)[-1] if rule == "last" else self._inline(item))
         name = imported or ("" if alias else "*")
         alias = alias or imported
-        self.imports.append(Import(self.scope, self.line(item.start), item.start, module, name, alias))
+        hidden = " ".join(["hiding", *map(self.text, item.parts["hidden"])]) if "hidden" in item.parts else ""
+        self.imports.append(Import(self.scope, self.line(item.start), item.start, module, name, alias, kind=hidden))
 
     def _inline(self, item: _Found) -> str:
         """The name under which a module imported in the middle of an expression is known to that expression."""

@@ -18,6 +18,9 @@
 (type_family name: (name) @name) @def.type
 (class name: (name) @name declarations: (_)? @body) @def.interface
 (instance name: (_) @name patterns: (_) @name declarations: (_)? @body) @def.class
+; what is hidden is not imported: everything else is
+(import module: (module) @module alias: (module) @alias "hiding") @import
+(import module: (module) @module !alias "hiding" names: (import_list name: (import_name variable: (variable) @hidden)*)) @import
 (import module: (module) @module names: (import_list name: (import_name variable: (variable) @imported))) @import
 (import module: (module) @module !names alias: (module) @alias) @import
 (import module: (module) @module !names !alias) @import

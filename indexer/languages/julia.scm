@@ -17,6 +17,10 @@
 (signature (typed_expression . (call_expression) @ignore))
 (assignment . (call_expression) @ignore)
 (signature (call_expression (argument_list (identifier) @param)))
+(assignment . (call_expression (argument_list (identifier) @param)))
+(assignment . (call_expression (argument_list (typed_expression . (identifier) @param . (identifier) @type))))
+(arrow_function_expression . (identifier) @local)
+(arrow_function_expression . (argument_list (identifier) @local))
 (signature (call_expression (argument_list (typed_expression . (identifier) @param . (identifier) @type))))
 (assignment . (identifier) @local . (operator) . (_) @value)
 (call_expression . (identifier) @callee) @call
