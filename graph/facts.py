@@ -14,6 +14,7 @@ import msgspec
 
 from ctxsearch.graph.model import NodeFlag, NodeKind
 
+ONLY = "only"  # name of an ELEMENT: the one variable of a loop, which may be a key
 LONE_NAME = ";"  # text of a C call that is a name alone, `NAME;`: it calls only a macro
 MODULE_SCOPE = -1  # the scope index of code outside every definition
 
@@ -143,7 +144,9 @@ class Import(msgspec.Struct, frozen=True, array_like=True, gc=False):
     name: str = ""  # imported name; "" = the module itself; "*" = everything
     alias: str = ""  # the local name bound; "" = none (side effect, re-export, star)
     level: int = 0  # Python: leading dots; C: 1 = quoted include
-    kind: str = ""  # language's own flavour: "static", "type", "require", "reexport", "include", "mod", "dynamic", "hiding a b"
+    kind: str = (
+        ""  # language's own flavour: "static", "type", "require", "reexport", "include", "mod", "dynamic", "hiding a b"
+    )
     block: int = -1  # byte offset where the branch of its scope that it stands in ends; -1 = in none
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ctxsearch.graph.facts import MODULE_SCOPE, Definition, Import, Param, Type
+from ctxsearch.graph.facts import MODULE_SCOPE, ONLY, Definition, Expr, Import, Param, Type
 from ctxsearch.graph.model import NodeKind
 from ctxsearch.graph.resolve.evaluate import MAX_DISPATCH, Evaluator
 from ctxsearch.graph.resolve.values import (
@@ -18,7 +18,8 @@ from ctxsearch.graph.resolve.values import (
 )
 
 MAX_LIKE_NAMED = 200  # methods of one name that are compared with an interface; String and Close have no end
-CONTAINERS = frozenset({"[]", "{}", "()", "->"})
+CONTAINERS = frozenset({"[]", "{}", "<-", "()", "->"})
+HELD = ("[]", "{}", "<-")  # a list, a map, a channel: what they hold comes first
 BUILTINS = frozenset(
     [
         "append",
@@ -158,13 +159,13 @@ class GoEvaluator(Evaluator):
             and self.table(place).facts.definitions[index].receiver is None
         ]
 
-    def import_modules(self, path: str, item: Import) -> Values:  # noqa: ARG002
-        directory = self._import_directory(item.module)
+    def import_modules(self, path: str, item: Import) -> Values:
+        directory = self._import_directory(path, item.module)
         if directory is None:
             return (Ext(item.module),)
         return (Package(f"{directory}\0{self._package_name(directory, item.module)}"),)
 
-    def _import_directory(self, module: str) -> str | None:
+    def _import_directory(self, path: str, module: str) -> str | None:
         """The directory of an import path, by the go.mod that claims the longest prefix of it."""
         parts = module.split("/")
         for length in range(len(parts), 0, -1):
@@ -173,15 +174,19 @@ class GoEvaluator(Evaluator):
                 return "/".join(part for part in (_directory(manifests[0]), *parts[length:]) if part)
         if parts[0] in STANDARD or not parts[0]:
             return None
+        around = _outwards(_directory(path))
+        for directory in around:
+            vendored = "/".join(part for part in (directory, "vendor", module) if part)
+            if self.world.in_directory(vendored):
+                return vendored
+        if any(self.world.exists(f"{directory}/go.mod" if directory else "go.mod") for directory in around):
+            return None  # a module names all that it imports: no directory here is meant by the end of a path
         return self._by_suffix(parts)
 
     def _by_suffix(self, parts: list[str]) -> str | None:
-        """Without a go.mod: the only directory of the last part's package that the import path ends with."""
-        found = {
-            _directory(path)
-            for path in self.world.package_files("go", parts[-1])
-            if parts[-len(_directory(path).split("/")) :] == _directory(path).split("/")
-        }
+        """Without a go.mod: the only directory of the last part's package that the import path ends with, or ends so."""
+        directories = {_directory(path) for path in self.world.package_files("go", parts[-1])}
+        found = {directory for directory in directories if _end_alike(directory.split("/"), parts)}
         return found.pop() if len(found) == 1 else None
 
     def _package_name(self, directory: str, module: str) -> str:
@@ -265,6 +270,8 @@ class GoEvaluator(Evaluator):
         if found is not None:
             return found
         owner = self.table(path).facts.definitions[index]
+        if owner.parent >= 0:
+            return None  # a type inside a function has no methods
         package = self.table(path).facts.package
         methods = tuple(
             Func(place, method)
@@ -345,15 +352,22 @@ class GoEvaluator(Evaluator):
                 return (
                     base.args[int(key)] if key is not None and key.isdigit() and int(key) < len(base.args) else UNKNOWN
                 )
-            if base.name in ("[]", "{}") and base.args:
+            if base.name in HELD and base.args:
                 return base.args[0] or EXTERNAL
         return super().item(base, key)
 
     def element(self, base: Value) -> Values:
         base = self._underlying(base)
-        if isinstance(base, Ext) and base.name in ("[]", "{}") and base.args:
+        if isinstance(base, Ext) and base.name in HELD and base.args:
             return base.args[0] or EXTERNAL
         return super().element(base)
+
+    def eval_element(self, path: str, index: int, expr: Expr) -> Values:
+        """Of a loop's only variable nothing is known but what a channel sends."""
+        if expr.name != ONLY:
+            return super().eval_element(path, index, expr)
+        channels = [value for value in map(self._underlying, self.value(path, expr.base)) if _is_channel(value)]
+        return self._each(tuple(channels), self.element)
 
     def call_result(self, callee: Value, path: str, index: int) -> Values:
         callee = self._underlying(callee)
@@ -366,6 +380,21 @@ class GoEvaluator(Evaluator):
 
     def module_name(self, path: str) -> str:
         return _directory(path).replace("/", ".") or self.table(path).facts.package
+
+
+def _is_channel(value: Value) -> bool:
+    return isinstance(value, Ext) and value.name == "<-"
+
+
+def _end_alike(first: list[str], second: list[str]) -> bool:
+    length = min(len(first), len(second))
+    return first[-length:] == second[-length:]
+
+
+def _outwards(directory: str) -> list[str]:
+    """A directory and those around it, the root ("") last."""
+    parts = directory.split("/") if directory else []
+    return ["/".join(parts[:length]) for length in range(len(parts), -1, -1)]
 
 
 def _directory(path: str) -> str:

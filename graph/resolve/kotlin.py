@@ -10,6 +10,7 @@ from ctxsearch.graph.facts import Definition, Expr, Import, Param, Type
 from ctxsearch.graph.model import CALLABLE_KINDS, NodeFlag, NodeKind, Rule
 from ctxsearch.graph.resolve.functional import FunctionalEvaluator
 from ctxsearch.graph.resolve.kotlin_library import (
+    BUILDERS,
     KOTLIN,
     KOTLIN_SUBTYPES,
     SCOPE_FUNCTIONS,
@@ -330,7 +331,16 @@ class KotlinEvaluator(FunctionalEvaluator):
             if name in WITH_RECEIVER:
                 return Signature((), UNKNOWN, callee.args[0])
             return Signature((callee.args[0],), UNKNOWN)
+        if owner == "kotlin" and name in BUILDERS:
+            return Signature((), UNKNOWN, (Ext(BUILDERS[name]),))
         return super().library_signature(callee, literal, path, call)
+
+    def receiver_call(self, receiver: Value, name: str, path: str, call: int) -> Values | None:
+        """What a library's type is known to have is meant before what the class around has."""
+        found = super().receiver_call(receiver, name, path, call)
+        if found is None and isinstance(receiver, Ext) and name in self.library.common:
+            return EXTERNAL
+        return found
 
     # -- operators
 

@@ -13,11 +13,17 @@ from ctxsearch.graph.resolve.library import (
 
 SCOPE_FUNCTIONS = frozenset({"let", "also", "apply", "run", "takeIf", "takeUnless", "use"})
 WITH_RECEIVER = frozenset({"apply", "run", "with"})
+BUILDERS = {  # what `this` is in their function literals
+    "buildString": "StringBuilder",
+    "buildList": "MutableList",
+    "buildSet": "MutableSet",
+    "buildMap": "MutableMap",
+}
 
 _STANDARD = (
     "println print require requireNotNull check checkNotNull error TODO listOf mutableListOf setOf mutableSetOf mapOf"
     " mutableMapOf arrayOf emptyList emptyMap emptySet arrayListOf hashMapOf linkedMapOf hashSetOf sequenceOf sequence"
-    " listOfNotNull buildList buildString buildMap lazy lazyOf repeat runCatching maxOf minOf to intArrayOf longArrayOf"
+    " listOfNotNull buildList buildString buildSet buildMap lazy lazyOf repeat runCatching maxOf minOf to intArrayOf longArrayOf"
     " byteArrayOf charArrayOf doubleArrayOf booleanArrayOf arrayOfNulls synchronized assert readLine readln runBlocking"
     " launch async coroutineScope withContext delay flow flowOf suspendCoroutine compareBy compareByDescending"
     " assertEquals assertTrue assertFalse assertNull assertNotNull assertFailsWith assertThat fail"
@@ -85,7 +91,7 @@ _COMMON = (
     " lastIndexOf substring trim split replace startsWith endsWith isEmpty isNotEmpty isBlank isNotBlank toString"
     " length size add addAll remove clear forEach forEachIndexed joinToString any all none count sum sumOf fold fill"
     " copyOf copyInto copyOfRange toByteArray toCharArray encodeToByteArray decodeToString lowercase uppercase invoke"
-    " set equals hashCode put close flush read write start stop join cancel await collect emit launch append"
+    " set equals hashCode put close flush read write start stop join cancel await collect emit launch append appendLine"
 )
 
 _SUBTYPES = """

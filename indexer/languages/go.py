@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from ctxsearch.graph.facts import Import, Op, Param, ParamKind, Type
+from ctxsearch.graph.facts import ONLY, Expr, Import, Op, Param, ParamKind, Type
 from ctxsearch.graph.model import NodeFlag, NodeKind
 from ctxsearch.indexer.languages.blocks import BlockExtractor
 from ctxsearch.indexer.languages.builder import Draft
@@ -234,7 +234,8 @@ class GoExtractor(BlockExtractor):
         values = _items(node.child_by_field_name("value"))
         for place, name in enumerate(names):
             value = self._part(values, place, len(names), node)
-            self.assign(self.name(name), value, type=declared, declares=True, until=self.block_end(node.start_byte))
+            target = self._bound_after(name, node)
+            self.assign(target, value, type=declared, declares=True, until=self.block_end(node.start_byte))
 
     def on_receive(self, node: Node) -> None:
         self._bind(node, node.child_by_field_name("left"), node.child_by_field_name("right"), declares=True)
@@ -247,10 +248,8 @@ class GoExtractor(BlockExtractor):
         whole = self.expr(right)
         for place, name in enumerate(names):
             if name.type == "identifier" and self.text(name) != "_":
-                op = Op.ELEMENT if place == 1 else Op.UNKNOWN
-                if place == 0 and len(names) == 1:
-                    op = Op.UNKNOWN
-                value = self.add(node, op, base=whole if op is Op.ELEMENT else -1)
+                is_element = place == 1 or len(names) == 1
+                value = self.add(node, Op.ELEMENT, "" if place else ONLY, whole) if is_element else -1
                 self.assign(self.name(name), value, declares=True, until=self.block_end(node.start_byte))
 
     def on_typeswitch(self, node: Node) -> None:
@@ -283,13 +282,18 @@ class GoExtractor(BlockExtractor):
             value = self._part(values, place, len(targets), node)
             if target.type == "identifier":
                 self.assign(
-                    self.name(target),
+                    self._bound_after(target, node) if declares else self.name(target),
                     value,
                     declares=declares,
                     until=self.block_end(node.start_byte) if declares else -1,
                 )
             else:
                 self.assign(self.expr(target), value)
+
+    def _bound_after(self, name: Node, statement: Node) -> int:
+        """A declared name, known from the end of its statement on: `x := x` reads the x around it."""
+        self.exprs.append(Expr(Op.NAME, self.scope, self.line(name.start_byte), statement.end_byte, self.text(name)))
+        return len(self.exprs) - 1
 
     def _part(self, values: list[Node], place: int, count: int, node: Node) -> int:
         """The value for the place-th of `count` names: one each, or a part of a single call's results."""
@@ -424,7 +428,7 @@ class GoExtractor(BlockExtractor):
         if kind == "map_type":
             return Type("{}", (self._type(node.child_by_field_name("value")),))
         if kind == "channel_type":
-            return Type("[]", (self._type(node.child_by_field_name("value")),))
+            return Type("<-", (self._type(node.child_by_field_name("value")),))
         if kind == "function_type":
             result = node.child_by_field_name("result")
             parameters = node.child_by_field_name("parameters")

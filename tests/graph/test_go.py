@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from resolved_calls import calls
 
 
@@ -75,3 +76,50 @@ def test_a_method_of_a_library_type_is_not_guessed() -> None:
         "func f(r *http.Response) { r.Body.Close() }\n"
     )
     assert calls({"a.go": text}, "a.go") == set()
+
+
+def test_a_package_of_another_module_is_no_directory_that_its_path_ends_with() -> None:
+    files = {
+        "go.mod": "module example.com/m\n",
+        "errors/errors.go": "package errors\nfunc New() {}\n",
+        "main.go": 'package main\nimport "github.com/pkg/errors"\nfunc main() { errors.New() }\n',
+        "own.go": 'package main\nimport "example.com/m/errors"\nfunc own() { errors.New() }\n',
+    }
+    assert calls(files, "main.go") == set()
+    assert calls(files, "own.go") == {("own", "errors/errors.go:New")}
+
+
+def test_a_vendored_package_is_the_one_that_is_imported() -> None:
+    files = {
+        "go.mod": "module example.com/m\n",
+        "vendor/github.com/x/y/y.go": "package y\nfunc Do() {}\n",
+        "cmd/main.go": 'package main\nimport "github.com/x/y"\nfunc main() { y.Do() }\n',
+    }
+    assert calls(files, "cmd/main.go") == {("main", "vendor/github.com/x/y/y.go:Do")}
+
+
+def test_without_a_module_a_directory_may_end_with_the_import() -> None:
+    files = {
+        "src/example.com/a/util/u.go": "package util\nfunc Do() {}\n",
+        "src/example.com/a/main.go": 'package main\nimport "example.com/a/util"\nfunc main() { util.Do() }\n',
+    }
+    assert calls(files, "src/example.com/a/main.go") == {("main", "src/example.com/a/util/u.go:Do")}
+
+
+TYPE = "package a\ntype Base struct{}\nfunc (b *Base) Save() {}\nfunc helper() {}\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "called"),
+    [
+        ("type Base struct{}; var b Base; b.Save()", ""),
+        ("type Wrap struct{ *Base }; var w Wrap; w.Save()", "Base.Save"),
+        ("for b := range ch { b.Save() }", "Base.Save"),
+        ("for i := range list { i.Save() }", ""),
+        ("if b := b; b != nil { b.Save() }", "Base.Save"),
+        ("helper := helper; helper()", "helper"),
+    ],
+)
+def test_what_a_function_declares(body: str, called: str) -> None:
+    source = f"{TYPE}func f(b *Base, ch chan *Base, list []*Base) {{ {body} }}\n"
+    assert calls({"a.go": source}, "a.go") == ({("f", f"a.go:{called}")} if called else set())
