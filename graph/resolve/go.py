@@ -184,7 +184,7 @@ class GoEvaluator(Evaluator):
         return self._by_suffix(parts)
 
     def _by_suffix(self, parts: list[str]) -> str | None:
-        """Without a go.mod: the only directory of the last part's package that the import path ends with, or ends so."""
+        """Without a go.mod: the only directory of the last part's package that it ends with, or that ends so."""
         directories = {_directory(path) for path in self.world.package_files("go", parts[-1])}
         found = {directory for directory in directories if _end_alike(directory.split("/"), parts)}
         return found.pop() if len(found) == 1 else None

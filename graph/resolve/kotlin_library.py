@@ -23,10 +23,10 @@ BUILDERS = {  # what `this` is in their function literals
 _STANDARD = (
     "println print require requireNotNull check checkNotNull error TODO listOf mutableListOf setOf mutableSetOf mapOf"
     " mutableMapOf arrayOf emptyList emptyMap emptySet arrayListOf hashMapOf linkedMapOf hashSetOf sequenceOf sequence"
-    " listOfNotNull buildList buildString buildSet buildMap lazy lazyOf repeat runCatching maxOf minOf to intArrayOf longArrayOf"
-    " byteArrayOf charArrayOf doubleArrayOf booleanArrayOf arrayOfNulls synchronized assert readLine readln runBlocking"
-    " launch async coroutineScope withContext delay flow flowOf suspendCoroutine compareBy compareByDescending"
-    " assertEquals assertTrue assertFalse assertNull assertNotNull assertFailsWith assertThat fail"
+    " listOfNotNull buildList buildString buildSet buildMap lazy lazyOf repeat runCatching maxOf minOf to intArrayOf"
+    " longArrayOf byteArrayOf charArrayOf doubleArrayOf booleanArrayOf arrayOfNulls synchronized assert readLine"
+    " readln runBlocking launch async coroutineScope withContext delay flow flowOf suspendCoroutine compareBy"
+    " compareByDescending assertEquals assertTrue assertFalse assertNull assertNotNull assertFailsWith assertThat fail"
 )
 STANDARD_FUNCTIONS = frozenset(_STANDARD.split())  # visible without an import
 

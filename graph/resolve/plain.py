@@ -42,32 +42,32 @@ _COMMON = """
 COMMON_NAMES = frozenset(_COMMON.split())  # names that libraries use too: being unique here says little
 
 # Programs that scripts run: a function of that name in a file that is not sourced is another thing.
-_COMMANDS = frozenset(
-    """
+_PROGRAMS = """
     awk base64 basename bash bc brew bundle cargo chgrp chmod chown clang cmake cmp column command cp crontab curl cut
     dd df diff dig dirname dmesg docker du env expr fdisk file find gawk gcc gdb gem git go grep groupadd gunzip gzip
-    head helm hostname hg iconv id ifconfig ip java jq journalctl kubectl ldd less link ln logger logname lsof make man
-    md5sum mktemp mount mv nc netstat nice node nohup npm nproc npx openssl paste patch perl pgrep php pip ping pkg
-    pkill printenv ps psql pwd python python3 readlink realpath rename rpm rsync ruby rustc scp screen sed service sha1sum
-    sha256sum sh shuf sort split ssh strings strip stty su sudo svn systemctl tac tar tee terraform timeout tmux top
-    tr tree tty ufw umount uname uniq unlink unzip uptime useradd vim wc wget who whoami xargs yarn yum zip
-    """.split()
-)
+    head helm hostname hg iconv id ifconfig ip java jq journalctl kubectl ldd less link ln logger logname lsof make
+    man md5sum mktemp mount mv nc netstat nice node nohup npm nproc npx openssl paste patch perl pgrep php pip ping
+    pkg pkill printenv ps psql pwd python python3 readlink realpath rename rpm rsync ruby rustc scp screen sed service
+    sha1sum sha256sum sh shuf sort split ssh strings strip stty su sudo svn systemctl tac tar tee terraform timeout
+    tmux top tr tree tty ufw umount uname uniq unlink unzip uptime useradd vim wc wget who whoami xargs yarn yum zip
+"""
+_COMMANDS = frozenset(_PROGRAMS.split())
 # Selectors of Foundation and its kin.
-_FOUNDATION = frozenset(
-    """
+_SELECTORS = """
     addObject: addObjectsFromArray: addObserver:selector:name:object: addSubview: alloc allObjects anyObject array
-    arrayWithObject: arrayWithObjects: autorelease awakeFromNib boolValue characterAtIndex: class compare: componentsJoinedByString:
-    componentsSeparatedByString: containsObject: containsString: copyWithZone: dataUsingEncoding: dealloc description dictionary
-    dictionaryWithObject:forKey: doubleValue encodeWithCoder: enumerateObjectsUsingBlock: firstObject floatValue hasPrefix:
-    hasSuffix: indexOfObject: initWithCoder: initWithFrame: insertObject:atIndex: integerValue intValue isEqual: isEqualToString:
-    isKindOfClass: lastObject layoutSubviews lowercaseString mutableCopy numberWithInt: objectAtIndex: objectEnumerator objectForKey:
+    arrayWithObject: arrayWithObjects: autorelease awakeFromNib boolValue characterAtIndex: class compare:
+    componentsJoinedByString: componentsSeparatedByString: containsObject: containsString: copyWithZone:
+    dataUsingEncoding: dealloc description dictionary dictionaryWithObject:forKey: doubleValue encodeWithCoder:
+    enumerateObjectsUsingBlock: firstObject floatValue hasPrefix: hasSuffix: indexOfObject: initWithCoder:
+    initWithFrame: insertObject:atIndex: integerValue intValue isEqual: isEqualToString: isKindOfClass: lastObject
+    layoutSubviews lowercaseString mutableCopy numberWithInt: objectAtIndex: objectEnumerator objectForKey:
     performSelector: performSelector:withObject: postNotificationName:object: rangeOfString: release removeAllObjects
-    removeObject: removeObjectAtIndex: removeObjectForKey: removeObserver: respondsToSelector: retain setNeedsDisplay setObject:forKey:
-    setValue:forKey: stringByAppendingString: stringValue stringWithFormat: substringFromIndex: substringToIndex: substringWithRange:
-    uppercaseString valueForKey: viewDidAppear: viewDidLoad viewWillAppear: writeToFile:atomically:
-    """.split()
-)
+    removeObject: removeObjectAtIndex: removeObjectForKey: removeObserver: respondsToSelector: retain setNeedsDisplay
+    setObject:forKey: setValue:forKey: stringByAppendingString: stringValue stringWithFormat: substringFromIndex:
+    substringToIndex: substringWithRange: uppercaseString valueForKey: viewDidAppear: viewDidLoad viewWillAppear:
+    writeToFile:atomically:
+"""
+_FOUNDATION = frozenset(_SELECTORS.split())
 
 
 @dataclass(frozen=True, slots=True)

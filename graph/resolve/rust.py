@@ -6,7 +6,7 @@ from ctxsearch.graph import ops
 from ctxsearch.graph.facts import MODULE_SCOPE, Definition, Expr, Import, ParamKind, Type
 from ctxsearch.graph.model import CALLABLE_KINDS, NodeFlag, NodeKind, Rule
 from ctxsearch.graph.resolve.rust_closures import FLATTENING, RustClosures
-from ctxsearch.graph.resolve.rust_library import STD_METHODS
+from ctxsearch.graph.resolve.rust_library import STD_MACROS, STD_METHODS
 from ctxsearch.graph.resolve.tables import CLASS_LIKE
 from ctxsearch.graph.resolve.values import (
     EXTERNAL,
@@ -256,12 +256,26 @@ class RustEvaluator(RustClosures):
         """A name that nothing here declares comes from a macro or a prelude: external for types, unknown for values."""
         return (Ext(name),) if name[:1].isupper() else UNKNOWN
 
-    def _macro(self, path: str, name: str) -> Values:
+    def _macro(self, path: str, spelled: str) -> Values:
+        """A macro of the crate; else the only one of the workspace, unless a path or an import names another crate."""
+        crate, _, name = spelled.rpartition("::")
         found = self.world.named("rust", name, _MACROS)
-        same = [place for place in found if _crate_directory(place[0]) == _crate_directory(path)] or found
-        if len(same) == 1:
+        same = [place for place in found if _crate_directory(place[0]) == _crate_directory(path)]
+        if not same and not self._is_foreign(path, crate, name):
+            same = found
+        if len(same) == 1 and (not crate or not self._is_foreign(path, crate, name)):
             return (Func(*same[0]),)
         return (Ext(f"{name}!"),)
+
+    def _is_foreign(self, path: str, crate: str, name: str) -> bool:
+        """Whether a macro's path, or the import of its name, leads out of the workspace."""
+        if not crate:
+            imports = self.table(path).imports.get(MODULE_SCOPE, {}).get(name, ())
+            crate = next((self.table(path).facts.imports[index].module for index in imports), "")
+        first = crate.lstrip(":").partition("::")[0].strip()
+        if first in ("", "crate", "self", "super", "$crate"):
+            return not first and name in STD_MACROS
+        return self._workspace_crate(first) is None and not self._items(path, MODULE_SCOPE, first)
 
     # -- crates and modules
 
@@ -462,6 +476,8 @@ class RustEvaluator(RustClosures):
             name = callee.name.rsplit(".", 1)[-1]
             if name in INNER and callee.args:
                 return callee.args[0] or EXTERNAL
+            if callee.args and callee.name.endswith(("RefCell.borrow", "RefCell.borrow_mut")):
+                return callee.args[0] or EXTERNAL
             if name in SAME and callee.args:
                 return (Ext(callee.name.rpartition(".")[0], callee.args),)
             if (name == "map" or name in FLATTENING) and callee.args:
@@ -481,6 +497,9 @@ class RustEvaluator(RustClosures):
                 return self._wrapped(callee, path, index)
             if callee.name == "->" and callee.args:
                 return callee.args[0]
+            if callee.name == "vec!":
+                items = self.table(path).facts.exprs[index].args
+                return (Ext("Vec", (tuple(value for item in items for value in self.value(path, item)),)),)
         return super().call_result(callee, path, index)
 
     def _wrapped(self, callee: Ext, path: str, index: int) -> Values:

@@ -72,4 +72,10 @@ try_recv try_send try_wait try_write ttl unlock unpark upgrade wait wait_timeout
 wake_by_ref weak_count will_wake with_capacity with_context with_extension with_file_name write write_all write_at
 yield_now
 """
+_MACROS = """
+assert assert_eq assert_ne cfg column compile_error concat dbg debug_assert debug_assert_eq debug_assert_ne env eprint
+eprintln file format format_args include include_bytes include_str line matches module_path option_env panic print
+println stringify thread_local todo unimplemented unreachable vec write writeln
+"""
+STD_MACROS = frozenset(_MACROS.split())
 STD_METHODS = frozenset(f"{_ITERATORS} {_COLLECTIONS} {_TEXT} {_VALUES} {_NUMBERS} {_SYSTEM}".split())

@@ -305,17 +305,13 @@ class RustExtractor(BlockExtractor):
         declared = node.child_by_field_name("type")
         value = self.expr(node.child_by_field_name("value"))
         if pattern is not None:
-            first = len(self.assigns)
-            self._bind(
-                pattern, value, self.block_end(node.start_byte), self._type(declared) if declared is not None else None
-            )
-            for assign in self.assigns[first:]:  # the names are there after the statement: let x = x.next()
-                self.exprs[assign.target] = msgspec.structs.replace(self.exprs[assign.target], at=node.end_byte)
+            kind = self._type(declared) if declared is not None else None
+            self._bind_after(node.end_byte, pattern, value, self.block_end(node.start_byte), kind)
 
     def on_letif(self, node: Node) -> None:
         pattern, value = node.child_by_field_name("pattern"), node.child_by_field_name("value")
         if pattern is not None and value is not None:
-            self._bind(pattern, self.expr(value), self.block_end(node.start_byte))
+            self._bind_after(node.end_byte, pattern, self.expr(value), self.block_end(node.start_byte))
 
     def on_match(self, node: Node) -> None:
         value, body = node.child_by_field_name("value"), node.child_by_field_name("body")
@@ -328,7 +324,8 @@ class RustExtractor(BlockExtractor):
     def on_for(self, node: Node) -> None:
         pattern, value = node.child_by_field_name("pattern"), node.child_by_field_name("value")
         if pattern is not None and value is not None:
-            self._bind(pattern, self.add(node, Op.ELEMENT, base=self.expr(value)), node.end_byte)
+            item = self.add(node, Op.ELEMENT, base=self.expr(value))
+            self._bind_after(value.end_byte, pattern, item, node.end_byte)
 
     def on_assignment(self, node: Node) -> None:
         left = node.child_by_field_name("left")
@@ -338,6 +335,13 @@ class RustExtractor(BlockExtractor):
     def on_return(self, node: Node) -> None:
         if self.scope >= 0 and node.named_child_count:
             self.drafts[self.scope].returns.append(self.expr(node.named_child(0)))
+
+    def _bind_after(self, at: int, pattern: Node, value: int, until: int, declared: Type | None = None) -> None:
+        """Names that are there from `at` on: `let x = x.next()` and `if let Some(x) = x` read another x."""
+        first = len(self.assigns)
+        self._bind(pattern, value, until, declared)
+        for assign in self.assigns[first:]:
+            self.exprs[assign.target] = msgspec.structs.replace(self.exprs[assign.target], at=at)
 
     def _bind(
         self, pattern: Node, value: int, until: int, declared: Type | None = None, whole: Draft | None = None
@@ -463,11 +467,13 @@ class RustExtractor(BlockExtractor):
     def _macro(self, node: Node) -> int:
         """name!(...): a call of the macro; calls spelled inside its tokens are calls too."""
         name = node.child_by_field_name("macro")
-        spelled = self.text(name).rsplit("::", 1)[-1] if name is not None else ""
+        spelled = self.text(name) if name is not None else ""
         tokens = next((child for child in node.children if child.type == "token_tree"), None)
-        if tokens is not None and spelled not in _TEMPLATES:
-            self._token_calls(tokens)
-        return self.add(node, Op.CALL, "!", base=self.add(node, Op.NAME, f"{spelled}!"))
+        items: list[int] = []
+        if tokens is not None and spelled.rsplit("::", 1)[-1] not in _TEMPLATES:
+            items = self._token_calls(tokens)
+        args = tuple(items) if spelled == "vec" else ()
+        return self.add(node, Op.CALL, "!", base=self.add(node, Op.NAME, f"{spelled}!"), args=args)
 
     def _macro_rules(self, draft: Draft, node: Node) -> None:
         outer, self.scope = self.scope, draft.index
@@ -477,40 +483,71 @@ class RustExtractor(BlockExtractor):
                 self._token_calls(right)
         self.scope = outer
 
-    def _token_calls(self, tokens: Node) -> None:
-        """path(...) and self.name(...) in a macro's tokens, which the parser leaves as they are."""
-        pending, seen = [tokens], 0
+    def _token_calls(self, tokens: Node) -> list[int]:
+        """The calls in a macro's tokens, which the parser leaves as they are; gives its plain arguments."""
+        items = self._token_chains(tokens.children)
+        pending, seen = [child for child in tokens.children if child.type == "token_tree"], tokens.child_count
         while pending and seen < MAX_TOKENS:
             children = pending.pop().children
             seen += len(children)
-            for place, child in enumerate(children):
-                if child.type != "token_tree":
-                    continue
-                pending.append(child)
-                opens = child.child_count and child.children[0].type == "("
-                if opens and place and children[place - 1].type == "identifier":
-                    self._token_call(children, place - 1)
+            self._token_chains(children)
+            pending += [child for child in children if child.type == "token_tree"]
+        return items
 
-    def _token_call(self, children: list[Node], place: int) -> None:
-        node, parts = children[place], [self.text(children[place])]
-        before = place - 1
-        while before >= 1 and children[before].type == "::" and children[before - 1].type in _PATH_TOKENS:
-            parts.insert(0, self.text(children[before - 1]))
-            before -= 2
-        if before >= 0 and children[before].type == ".":
-            if len(parts) > 1 or before < 1 or children[before - 1].type not in ("self", "identifier"):
-                return
-            if before >= 2 and children[before - 2].type in (".", "::"):
-                return
-            base = self.add(node, Op.NAME, self.text(children[before - 1]))
-            self.add(node, Op.CALL, base=self.add(node, Op.MEMBER, parts[0], base=base))
-            return
-        if (before >= 0 and children[before].type in ("fn", "!")) or parts[0] in _ATTRIBUTES:
-            return
-        base = self.add(node, Op.NAME, parts[0])
-        for part in parts[1:]:
-            base = self.add(node, Op.MEMBER, part, base=base)
-        self.add(node, Op.CALL, base=base)
+    def _token_chains(self, children: list[Node]) -> list[int]:
+        """Chains like a::b(...).c[0].d(...)?.e() among tokens; gives those that are all there is between two commas."""
+        items: list[int] = []
+        chain: list[Node] = []
+        alone = True  # nothing but the chain stands since the last comma
+        for child in children[1:]:  # the first opens them
+            if self._continues(chain, child):
+                chain.append(child)
+                continue
+            last = self._chain(chain, whole=alone and child.type in _ENDS_ITEM)
+            if child.type in _ENDS_ITEM and alone and last >= 0:
+                items.append(last)
+            alone = child.type in _ENDS_ITEM or (alone and not chain and child.type in _BEGINS_ITEM)
+            chain = [child] if child.type in _PATH_TOKENS else []
+        return items
+
+    def _continues(self, chain: list[Node], token: Node) -> bool:
+        """Whether a token is the next one of a chain."""
+        if not chain:
+            return False
+        before, kind = chain[-1].type, token.type
+        if before in ("::", "."):
+            return kind in _PATH_TOKENS or (before == "." and kind in ("integer_literal", "await"))
+        if kind == "token_tree":
+            return token.child_count > 0 and token.children[0].type in ("(", "[")
+        return kind in ("::", ".", "?")
+
+    def _chain(self, chain: list[Node], *, whole: bool) -> int:
+        """A chain as an expression, up to its last call unless the whole is asked for; -1 when there is none."""
+        opening = [place for place, token in enumerate(chain) if _is_arguments(token)]
+        end = len(chain) if whole else (opening[-1] + 1 if opening else 0)
+        if not end or self._is_no_call(chain):
+            return -1
+        last = self.add(chain[0], Op.NAME, self.text(chain[0]))
+        called = chain[0]
+        for token in chain[1:end]:
+            if _is_arguments(token):
+                last = self.add(called, Op.CALL, base=last)
+            elif token.type == "token_tree":
+                last = self.add(token, Op.INDEX, base=last, args=())
+            elif token.type == "?":
+                last = self.add(token, Op.ENTER, "?", base=last)
+            elif token.type == "await":
+                last = self.add(token, Op.AWAIT, base=last)
+            elif token.type not in ("::", "."):
+                called, last = token, self.add(token, Op.MEMBER, self.text(token), base=last)
+        return last
+
+    def _is_no_call(self, chain: list[Node]) -> bool:
+        """`fn name(...)` declares, `cfg(...)` is an attribute."""
+        before = chain[0].prev_sibling
+        if before is not None and before.type in ("fn", ".", "::", "$"):
+            return True
+        return len(chain) > 1 and _is_arguments(chain[1]) and self.text(chain[0]) in _ATTRIBUTES
 
     # -- types
 
@@ -565,6 +602,12 @@ _KINDS = {
 }
 _ATTRIBUTES = frozenset({"cfg", "cfg_attr", "derive", "doc", "allow", "feature", "inline", "repr", "not", "all", "any"})
 _PATH_TOKENS = frozenset({"identifier", "self", "super", "crate", "type_identifier"})
+_BEGINS_ITEM = _PATH_TOKENS | {"&", "mutable_specifier"}
+_ENDS_ITEM = frozenset({",", ";", ")", "]", "}"})
+
+
+def _is_arguments(token: Node) -> bool:
+    return token.type == "token_tree" and token.child_count > 0 and token.children[0].type == "("
 
 
 def _joined(prefix: str, path: str) -> str:

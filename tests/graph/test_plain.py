@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from resolved_calls import calls
 
 HASKELL = {
@@ -43,7 +42,10 @@ end
 @pytest.mark.parametrize(
     ("path", "source"),
     [
-        ("a.scala", "class A {\n  def helper() = 1\n}\nobject B {\n  def f() = { val helper = () => 1; helper() }\n}\n"),
+        (
+            "a.scala",
+            "class A {\n  def helper() = 1\n}\nobject B {\n  def f() = { val helper = () => 1; helper() }\n}\n",
+        ),
         ("a.jl", "helper(x) = x\nf(helper) = helper(1)\n"),
         ("a.jl", "helper(x) = x\nf(xs) = map(helper -> helper(1), xs)\n"),
     ],

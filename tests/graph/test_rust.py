@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from resolved_calls import calls
 
 
@@ -95,3 +96,56 @@ def test_methods_of_std_types_are_not_ours() -> None:
         "fn f(mut v: Vec<u8>, t: &str) { v.push(1); t.len(); }\n"
     )
     assert calls({"src/lib.rs": text}, "src/lib.rs") == set()
+
+
+ITEM = (
+    "struct Item;\nimpl Item { fn new() -> Item { Item } fn own(&self) -> u8 { 1 } fn next(&self) -> Item { Item } }\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "called"),
+    [
+        ("if let Some(item) = maybe { item.own(); }", {"own"}),
+        ("if let Some(maybe) = maybe { maybe.own(); }", {"own"}),
+        ("while let Some(maybe) = maybe { maybe.own(); }", {"own"}),
+        ("for list in list { list.own(); }", {"own"}),
+        ("let v = vec![Item::new(), Item::new()]; v[0].own();", {"new", "own"}),
+        ("let v = vec![Item::new(); 3]; for x in &v { x.own(); }", {"new", "own"}),
+        ("let v = vec![1 + Item::new().own(), 2]; v[0].own();", {"new", "own"}),
+        ("cell.borrow().own(); cell.borrow_mut().own();", {"own"}),
+    ],
+)
+def test_what_a_pattern_or_container_holds(body: str, called: set[str]) -> None:
+    head = "fn f(maybe: Option<Item>, list: Vec<Item>, cell: std::cell::RefCell<Item>)"
+    found = calls({"src/lib.rs": f"{ITEM}{head} {{ {body} }}\n"}, "src/lib.rs")
+    assert found == {("f", f"src/lib.rs:Item.{name}") for name in called}
+
+
+@pytest.mark.parametrize(
+    "tokens",
+    [
+        "Item::new().own()",
+        "item.next().own(), !item.own()",
+        "x = item.own()",
+        '"{}", (item.own(), 1)',
+        "&item.next().own()",
+    ],
+)
+def test_chains_of_calls_in_the_tokens_of_a_macro(tokens: str) -> None:
+    found = calls({"src/lib.rs": f"{ITEM}fn f(item: &Item) {{ println!({tokens}); }}\n"}, "src/lib.rs")
+    assert ("f", "src/lib.rs:Item.own") in found
+
+
+def test_a_macro_of_another_crate_or_of_std_is_no_macro_of_the_workspace() -> None:
+    files = {
+        "a/Cargo.toml": '[package]\nname = "a"\n',
+        "a/src/lib.rs": "macro_rules! trace { () => {}; }\nmacro_rules! matches { () => {}; }\nfn own() { trace!(); }\n",
+        "b/Cargo.toml": '[package]\nname = "b"\n',
+        "b/src/lib.rs": "use tracing::trace;\nfn f() { trace!(); tracing::trace!(); matches!(1, 1); }\n",
+        "c/Cargo.toml": '[package]\nname = "c"\n',
+        "c/src/lib.rs": "fn f() { a::trace!(); }\n",
+    }
+    assert calls(files, "a/src/lib.rs") == {("own", "a/src/lib.rs:trace")}
+    assert calls(files, "b/src/lib.rs") == set()
+    assert calls(files, "c/src/lib.rs") == {("f", "a/src/lib.rs:trace")}
