@@ -281,7 +281,16 @@ class TantivyReader:
             number: evidence * factor if files.traits[number] & _DEMOTED else evidence
             for number, evidence in files.evidence.items()
         }
-        return _allowed(found, selection.denied)
+        return _allowed(self._in_packages(found, selection.scope), selection.denied)
+
+    def _in_packages(self, found: dict[int, float], scope: Scope) -> dict[int, float]:
+        """The files that are in the packages of a scope themselves: others may have nodes that are."""
+        packages = Scope(packages=scope.packages, exclude_packages=scope.exclude_packages)
+        if packages.is_everything or not found:
+            return found
+        addresses, _ = self._fetch(self._within(self._is_file, packages), self._file_count)
+        inside = set(self._searcher.fast_field_values("id", addresses))
+        return {number: score for number, score in found.items() if number in inside}
 
     def fuzzy(self, text: str, selection: Selection, limit: int) -> list[Hit]:
         """Nearest names first; the score is 1 for the same name and falls with every edit."""
@@ -448,7 +457,12 @@ def open_full_text(directory: Path) -> TantivyIndex:
 @functools.lru_cache(maxsize=64)
 def _of_files(scope: Scope) -> Scope:
     """As much of a scope as files can be asked about."""
-    return Scope(paths=scope.paths, languages=scope.languages, exclude_paths=scope.exclude_paths)
+    return Scope(
+        paths=scope.paths,
+        languages=scope.languages,
+        exclude_paths=scope.exclude_paths,
+        exclude_languages=scope.exclude_languages,
+    )
 
 
 def _allowed(found: dict[int, float], denied: frozenset[NodeId]) -> dict[int, float]:

@@ -140,7 +140,7 @@ def test_chains_of_calls_in_the_tokens_of_a_macro(tokens: str) -> None:
 def test_a_macro_of_another_crate_or_of_std_is_no_macro_of_the_workspace() -> None:
     files = {
         "a/Cargo.toml": '[package]\nname = "a"\n',
-        "a/src/lib.rs": "macro_rules! trace { () => {}; }\nmacro_rules! matches { () => {}; }\nfn own() { trace!(); }\n",
+        "a/src/lib.rs": "macro_rules! trace { () => {} }\nmacro_rules! matches { () => {} }\nfn own() { trace!(); }\n",
         "b/Cargo.toml": '[package]\nname = "b"\n',
         "b/src/lib.rs": "use tracing::trace;\nfn f() { trace!(); tracing::trace!(); matches!(1, 1); }\n",
         "c/Cargo.toml": '[package]\nname = "c"\n',

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from search_samples import by_path, document
 
-from ctxsearch.graph.model import NodeDocument, NodeId, NodeKind
+from ctxsearch.graph.model import NodeDocument, NodeId, NodeKind, module_node_id
 from ctxsearch.search.fuzzy import allowed_edits, edit_distance
 from ctxsearch.search.identifiers import whole_form, words
 from ctxsearch.search.lexical import TantivyIndex
@@ -108,6 +109,12 @@ PEAR = document("pear_tart", "def pear_tart():\n    return bake(pear)", path="fo
 LOG = document("write_log", "def write_log():\n    return bake", path="core/log.go", language="go")
 
 
+def file_document(path: str, body: str, *, qualified: str, language: str = "python") -> NodeDocument:
+    """A file's own node, known by its path."""
+    made = document(path, body, path=path, kind=NodeKind.MODULE, qualified=qualified, language=language)
+    return replace(made, node=replace(made.node, id=module_node_id(path)))
+
+
 def test_it_satisfies_the_port(index: FullTextIndex) -> None:
     assert isinstance(index, FullTextIndex)
     assert isinstance(index.reader(), FullTextReader)
@@ -189,6 +196,26 @@ def test_scope_and_denied_ids_are_pushed_down(index: FullTextIndex) -> None:
     denied = Selection(denied=frozenset({APPLE.node.id}))
     assert found(reader, "bake", denied) == {PEAR.node.id, LOG.node.id}
     assert APPLE.node.id not in {hit.id for hit in reader.fuzzy("apple_pie", denied, 10)}
+
+
+@pytest.mark.parametrize(
+    "scope",
+    [
+        Scope(exclude_languages=("go",)),
+        Scope(packages=("food.pie",)),
+        Scope(exclude_packages=("tools",)),
+        Scope(paths=("food",)),
+        Scope(exclude_paths=("tools",)),
+    ],
+)
+def test_files_that_a_query_is_about_are_in_scope_themselves(index: FullTextIndex, scope: Scope) -> None:
+    food = file_document("food/pie.py", "bake apple", qualified="food.pie")
+    tool = file_document("tools/log.go", "bake log", qualified="tools", language="go")
+    index.apply(1, by_path(APPLE, PEAR, LOG, food, tool), [])
+    nodes = {one.node.id: one.node for one in (APPLE, PEAR, LOG, food, tool)}
+    hits = found(index.reader(), "bake", Selection(scope))
+    assert food.node.id in hits
+    assert all(scope.accepts(nodes[one]) for one in hits)
 
 
 def test_a_filter_never_makes_the_list_short(index: FullTextIndex) -> None:
