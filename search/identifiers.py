@@ -16,6 +16,10 @@ _IDENTIFIER = re.compile(r"[\w$]+")
 # Blanks for whatever ends an identifier: for plain ASCII, splitting at them is three times as fast.
 _ONLY_IDENTIFIERS = {code: " " for code in range(128) if not _IDENTIFIER.match(chr(code))}
 _PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_A-Za-z]+")
+# Scripts that put no blanks between words: Thai, kana, Han, Hangul (whose particles cling to their words).
+_UNSPACED = re.compile(
+    "[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]{2,}"
+)
 # Longer words are hashes, encoded data or generated names: nobody types them, and they bloat the dictionary.
 MAX_WORD = 64
 _CACHE_LIMIT = 400_000
@@ -37,8 +41,21 @@ def split_identifier(identifier: str) -> tuple[str, ...]:
 
 
 def _split(identifier: str) -> tuple[str, ...]:
-    text = identifier if identifier.isascii() else _fold(identifier)
-    return tuple(part.lower()[:MAX_WORD] for part in _PARTS.findall(text))
+    if identifier.isascii():
+        return tuple(part.lower()[:MAX_WORD] for part in _PARTS.findall(identifier))
+    return tuple(word[:MAX_WORD] for part in _PARTS.findall(_fold(identifier)) for word in _spaced(part.lower()))
+
+
+def _spaced(part: str) -> list[str]:
+    """What is written without blanks, as overlapping pairs of letters: `数据库` is found in `数据库连接`."""
+    if not is_unspaced(part):
+        return [part]
+    return [part[place : place + 2] for place in range(len(part) - 1)]
+
+
+def is_unspaced(word: str) -> bool:
+    """Whether a word is of a script that puts no blanks between words."""
+    return not word.isascii() and _UNSPACED.fullmatch(word) is not None
 
 
 def _fold(text: str) -> str:
@@ -47,7 +64,7 @@ def _fold(text: str) -> str:
     Only combining marks go; letters of other scripts stay as they are.
     """
     decomposed = unicodedata.normalize("NFKD", text)
-    return "".join(char for char in decomposed if not unicodedata.combining(char))
+    return unicodedata.normalize("NFC", "".join(char for char in decomposed if not unicodedata.combining(char)))
 
 
 # Of one verb: `validate`, `validating`, `validation`; `tokenize`, `tokenizer`.

@@ -38,7 +38,7 @@ from ctxsearch.search.scope import SEPARATORS, Scope, dotted, package_ancestors,
 from ctxsearch.search.segments import check_segments
 from ctxsearch.search.steps import DEMOTED_FLAGS, EXACT_BONUS, asks_for_demoted
 
-FORMAT: Final = "text-5"  # names schema and contents; another one lives in another directory and is built anew
+FORMAT: Final = "text-6"  # names schema and contents; another one lives in another directory and is built anew
 _META: Final = "generation"
 _WRITER_HEAP: Final = 64_000_000
 _KIND_SHIFT: Final = 32

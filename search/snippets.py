@@ -11,7 +11,7 @@ from collections.abc import Callable
 from itertools import accumulate, repeat
 from typing import Final, NamedTuple
 
-from ctxsearch.search.identifiers import words
+from ctxsearch.search.identifiers import is_unspaced, words
 from ctxsearch.search.results import NO_CONTENT, Highlight, ResultContent
 
 SNIPPET_LINES: Final = 8
@@ -132,11 +132,12 @@ def _matches(text: str, wanted: tuple[str, ...]) -> _Matches:
     find = lowered.find
     for number, word in enumerate(wanted):
         start, size = find(word), len(word)
+        inside = is_unspaced(word)  # stands between letters of other words
         while start >= 0 and len(places) < _MAX_MATCHES:
             end = start + size
             if not ended[end].islower():
                 before = ended[start - 1]
-                if not before.isalpha() or (ended[start].isupper() and not before.isupper()):
+                if not before.isalpha() or (ended[start].isupper() and not before.isupper()) or inside:
                     places.append((start, end, number))
             start = find(word, end)
     if not places:

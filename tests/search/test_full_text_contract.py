@@ -198,6 +198,13 @@ def test_scope_and_denied_ids_are_pushed_down(index: FullTextIndex) -> None:
     assert APPLE.node.id not in {hit.id for hit in reader.fuzzy("apple_pie", denied, 10)}
 
 
+@pytest.mark.parametrize("text", ["数据库", "连接池", "管理数据库连接", "데이터"])
+def test_text_without_blanks_is_found_by_a_part_of_it(index: FullTextIndex, text: str) -> None:
+    said = document("pool", "def pool():\n    return '管理数据库连接池 데이터베이스'", path="pool.py")
+    index.apply(1, by_path(APPLE, said), [])
+    assert found(index.reader(), text) == {said.node.id}
+
+
 @pytest.mark.parametrize(
     "scope",
     [

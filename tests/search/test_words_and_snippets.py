@@ -36,6 +36,10 @@ from ctxsearch.search.snippets import SNIPPET_LINES, Snippets, count_tokens, wit
         ("utf8Decoder", ("utf", "8", "decoder")),
         ("café", ("cafe",)),
         ("数据", ("数据",)),
+        ("数据库连接", ("数据", "据库", "库连", "连接")),
+        ("load数据库", ("load", "数据", "据库")),
+        ("한국어", ("한국", "국어")),
+        ("Привет", ("привет",)),
         ("_", ()),
     ],
 )
@@ -171,6 +175,11 @@ def test_a_match_is_a_word_not_a_piece_of_one() -> None:
     first = "target = getUser(get_item)"
     marks = [(mark.line, first[mark.start : mark.end], mark.start) for mark in content.highlights]
     assert marks == [(10, "get", 9), (10, "get", 17)]
+
+
+def test_a_match_may_stand_between_letters_where_words_have_no_blanks() -> None:
+    content = Snippets("数据库").snippet("说明：管理数据库连接池", 1)
+    assert {content.text[mark.start : mark.end] for mark in content.highlights} >= {"数据"}
 
 
 def test_noise_words_do_not_choose_the_lines() -> None:
