@@ -9,7 +9,7 @@ answers like one that was built afresh.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -102,6 +102,7 @@ class CodeGraph:
         self,
         graph: rustworkx.PyDiGraph,
         index: dict[NodeId, int],
+        nodes: dict[NodeId, CodeNode],
         owners: dict[str, tuple[int, ...]],
         names: NameIndex | None,
         palette: dict[int, int],
@@ -111,6 +112,9 @@ class CodeGraph:
     ) -> None:
         self._graph = graph  # node payload: CodeNode; edge payload: one integer of `palette`
         self._index = index  # never persisted: rustworkx uses indices again
+        self._nodes = nodes  # the same nodes by id
+        # The node of an id, or None. No method: a search asks hundreds of times, and a call costs more than the look.
+        self.node: Callable[[NodeId], CodeNode | None] = nodes.get
         self._owners = owners
         self._names = names  # made when somebody first asks by name: a search never does
         self._palette = palette  # every edge payload in use, once
@@ -133,6 +137,7 @@ class CodeGraph:
         return CodeGraph(
             graph,
             {node.id: position for position, node in zip(positions, nodes, strict=True)},
+            {node.id: node for node in nodes},
             {owner: tuple(own) for owner, own in owners.items()},
             None,
             {payload: payload for payload in shared},
@@ -150,24 +155,27 @@ class CodeGraph:
         them must be among the changed ones, as the catalog demands too.
         """
         graph, index, owners = self._graph.copy(), self._index.copy(), self._owners.copy()
-        nodes = {owner: [record.node for record in part.nodes] for owner, part in changed.items()}
-        new = {node.id: node for own in nodes.values() for node in own}
+        own_nodes = {owner: [record.node for record in part.nodes] for owner, part in changed.items()}
+        new = {node.id: node for own in own_nodes.values() for node in own}
         old = [position for owner in {*changed, *removed} for position in owners.pop(owner, ())]
         known = self._names
         names = None if known is None else known.replaced([graph[position] for position in old], new.values())
         gone, lost = _replace_nodes(graph, old, new)
+        nodes = self._nodes | new
         for position in gone:
-            del index[graph[position].id]
+            gone_id = graph[position].id
+            del index[gone_id], nodes[gone_id]
         graph.remove_nodes_from(gone)
         fresh = [node for node in new.values() if node.id not in index]
         index.update(zip((node.id for node in fresh), graph.add_nodes_from(fresh), strict=True))
-        owners |= {owner: tuple(index[node.id] for node in own) for owner, own in nodes.items() if own}
+        owners |= {owner: tuple(index[node.id] for node in own) for owner, own in own_nodes.items() if own}
         palette = self._palette.copy()
         rows, dangling = _edge_rows(index, palette, (e for part in changed.values() for e in part.edges))
         graph.add_edges_from(rows)
         return CodeGraph(
             graph,
             index,
+            nodes,
             owners,
             names,
             palette,
@@ -189,17 +197,9 @@ class CodeGraph:
         """How many edges there are, of every kind."""
         return int(self._graph.num_edges())
 
-    def node(self, node: NodeId) -> CodeNode | None:
-        """The node of an id."""
-        position = self._index.get(node)
-        if position is None:
-            return None
-        found: CodeNode = self._graph[position]
-        return found
-
     def nodes(self) -> Iterator[CodeNode]:
         """Every node, in no particular order."""
-        return (self._at(position) for position in self._index.values())
+        return iter(self._nodes.values())
 
     def outline(self, path: str) -> tuple[CodeNode, ...]:
         """A file's nodes in line order."""
