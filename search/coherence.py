@@ -39,23 +39,37 @@ def cohere(
         files = _files(exact, ballot.ranked, file_of)
         for file, worth in zip(files, worth_of_places(ballot.share, len(files)), strict=True):
             by_file[file] = by_file.get(file, 0.0) + worth
-    own = added(text) if len(text) < len(fusion.ballots) else fusion.scores
-    scores = dict(fusion.scores)
-    keys = _best_first(own, exact, id_of)
-    for key, file in zip(keys, map(file_of, keys), strict=True):
-        left = by_file.get(file)
-        if left is not None:
-            by_file[file] = left * NEXT_NODE
-            rest = scores[key] - own[key]
-            scores[key] = min(1.0, rest + left if rest > 0.0 else left)
+    fused = fusion.scores
+    own = added(text) if len(text) < len(fusion.ballots) else fused
+    scores = dict(fused)
+    for file, keys in _members(own, file_of).items():
+        left = by_file[file]
+        for key in keys if len(keys) == 1 else _best_first(keys, own, exact, id_of):
+            rest = fused[key] - own[key]
+            score = rest + left if rest > 0.0 else left
+            scores[key] = score if score < 1.0 else 1.0
+            left *= NEXT_NODE
     return Fusion(scores, fusion.ballots)
 
 
-def _best_first(own: Mapping[Key, float], exact: Mapping[Key, int], id_of: Callable[[Key], str]) -> list[Key]:
+def _members(keys: Iterable[Key], file_of: Callable[[Key], Hashable | None]) -> dict[Hashable | None, list[Key]]:
+    """The nodes of every file; those without one are left out."""
+    found: dict[Hashable | None, list[Key]] = {}
+    for key in keys:
+        found.setdefault(file_of(key), []).append(key)
+    found.pop(None, None)
+    return found
+
+
+def _best_first(
+    keys: list[Key], own: Mapping[Key, float], exact: Mapping[Key, int], id_of: Callable[[Key], str]
+) -> list[Key]:
     """Exact symbols in their order, then by votes, then by id; sorting keeps the order of equals."""
-    keys = sorted(own, key=id_of)
+    keys.sort(key=id_of)
     keys.sort(key=own.__getitem__, reverse=True)
-    return [*exact, *[key for key in keys if key not in exact]] if exact else keys
+    if exact:
+        keys.sort(key=lambda key: exact.get(key, len(exact)))
+    return keys
 
 
 def _files(exact: Iterable[Key], ranked: RankedList[Key], file_of: Callable[[Key], Hashable | None]) -> list[Hashable]:

@@ -181,8 +181,10 @@ def exact_on_top(
 
 def exact_keys(ballots: Iterable[Ballot[Key]], exact_score: float) -> list[Key]:
     """The symbols that the query spells, in the order of full text, which gives them `exact_score` or more."""
-    hits = [hit for ballot in ballots if ballot.ranked.signal is Signal.BM25 for hit in ballot.ranked.hits]
-    return [key for key, raw in hits if raw >= exact_score]
+    for ballot in ballots:
+        if ballot.ranked.signal is Signal.BM25:
+            return [key for key, raw in ballot.ranked.hits if raw >= exact_score]
+    return []
 
 
 def _penalised(scores: list[tuple[float, Key]], penalty: Callable[[Key], float], limit: int) -> list[tuple[float, Key]]:

@@ -28,6 +28,7 @@ _STEPS: Final = 127  # of a byte, either side of zero
 _SPARE_ROWS: Final = 100  # more than wanted that the scan hands on: its rounding errs by a few places
 _ROWS_AT_ONCE: Final = 8_192  # made into bytes together: widening a whole table would double its memory
 _GROUPED: Final = 32  # at most so many scores of which only the best is looked at first
+_SCANS_KEPT: Final = 4  # as many as are likely to be under way
 _MAX_BLOCKS: Final = 12
 _MAX_DEAD: Final = 0.25
 
@@ -46,6 +47,7 @@ class VectorBlock:
     language_codes: NDArray[np.int32]
     kinds: NDArray[np.uint8]
     qualified_names: tuple[str, ...]
+    _scans: dict[bytes, NDArray[np.int32]] = field(default_factory=dict, init=False, repr=False)  # of the last vectors
 
     def __len__(self) -> int:
         """Rows."""
@@ -83,8 +85,14 @@ class VectorBlock:
         return _top(rows, self.cosines(rows, vector), limit)
 
     def _scan(self, vector: Floats) -> NDArray[np.int32]:
-        """Every row's product with the vector, both in bytes."""
-        products: NDArray[np.int32] = np.asarray(numkong.dots_packed(_codes(vector[np.newaxis]), self.codes))[0]
+        """Every row's product with the vector, both in bytes; kept, since a search that looks deeper asks again."""
+        key = vector.tobytes()
+        products = self._scans.get(key)
+        if products is None:
+            products = np.asarray(numkong.dots_packed(_codes(vector[np.newaxis]), self.codes))[0]
+            if len(self._scans) >= _SCANS_KEPT:
+                self._scans.clear()
+            self._scans[key] = products
         return products
 
     def cosines(self, rows: NDArray[np.int64], vector: Floats) -> Floats:
