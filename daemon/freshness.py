@@ -96,6 +96,9 @@ _UNKNOWN = {
     Source.NONE: "git tells nothing of it",
     Source.SHALLOW: "the clone is shallow: its last change lies before the cut",
 }
+# By their numbers: an enum takes longer to find a member than the rest of a look-up, and a page asks for dozens.
+_CLASSES = {int(freshness): (freshness, penalty) for freshness, penalty in PENALTY.items()}
+_SOURCE_NAMES = {int(source): source.name.lower() for source in Source}
 _FLAGS = {FreshnessFlag.DOCUMENT_BEHIND: "document behind", FreshnessFlag.TEST_BEHIND: "test behind"}
 
 
@@ -250,15 +253,12 @@ class FreshnessTable:
         row = self._rows.get(node_id)
         if row is None:
             return self._stranger(node_id)
-        freshness = Freshness(int(classified.classes[row]))
-        last = int(self._last[row])
-        return FreshnessFact(
-            freshness,
-            PENALTY[freshness],
-            self._commits[last] if last >= 0 else "",
-            int(self._facts.times[row]) if last >= 0 else 0,
-            Source(int(self._facts.sources[row])).name.lower(),
-        )
+        freshness, penalty = _CLASSES[classified.classes.item(row)]
+        source = _SOURCE_NAMES[self._facts.sources.item(row)]
+        last = self._last.item(row)
+        if last < 0:
+            return FreshnessFact(freshness, penalty, source=source)
+        return FreshnessFact(freshness, penalty, self._commits[last], self._facts.times.item(row), source)
 
     def _stranger(self, node_id: NodeId) -> FreshnessFact:
         node = self._node_of(node_id)
