@@ -7,6 +7,7 @@ is used: starting must be fast, and no client verb imports an engine.
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,28 @@ from ctxsearch.daemon.version import VERSION
 from ctxsearch.graph.errors import CtxsearchError
 
 FOUND, NOTHING, USAGE, PROBLEM = 0, 1, 2, 3
+
+INT32 = click.IntRange(-(1 << 31), (1 << 31) - 1)  # what a message can carry; the daemon says what it allows
+PORT = click.IntRange(0, 65535)
+
+
+class Seconds(click.FloatRange):
+    """A time to wait; not a number and forever are none."""
+
+    name = "seconds"
+
+    def __init__(self) -> None:
+        super().__init__(0, 1_000_000)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """click's hook."""
+        seconds = super().convert(value, param, ctx)
+        if seconds != seconds:  # a NaN is in no range, which click does not see
+            self.fail(f"{value} is not a number of seconds.", param, ctx)
+        return seconds
+
+
+SECONDS = Seconds()
 
 _VERBS = {
     "search": "cli_search",
@@ -90,6 +113,14 @@ class Verbs(click.Group):
         command: click.Command = module.VERBS[cmd_name]
         return command
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """The verb. A reader that leaves before the end, such as `head`, is no error; click would exit with 1."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # for what is still buffered: no complaint at exit
+            ctx.exit(FOUND)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The verbs with one line each, without importing them."""
         with formatter.section("Verbs"):
@@ -156,7 +187,9 @@ def main(arguments: list[str] | None = None) -> int:
     """The console script."""
     keep_children_safe()
     state: dict[str, Any] = {}
+    arguments = sys.argv[1:] if arguments is None else arguments
     try:
+        _require_text(arguments)
         code = ctxsearch.main(
             arguments, prog_name="ctxsearch", standalone_mode=False, obj=state, color=False if no_color() else None
         )
@@ -168,22 +201,29 @@ def main(arguments: list[str] | None = None) -> int:
     except click.ClickException as error:
         error.show()
         return error.exit_code
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader left, which is its right: no complaint at exit
-        return FOUND
     except CtxsearchError as error:
         return _complain(error, exit_code(error), state)
     except OSError as error:
         return _complain(error, PROBLEM, state)
+    except Exception as error:  # a bug of ours: one line like any other problem, and never the code of "nothing found"
+        return _complain(error, PROBLEM, state, f"unexpected {type(error).__name__}: {error}; see it with --debug")
     return code if isinstance(code, int) else FOUND  # what ctx.exit was given, if a verb called it
 
 
-def _complain(error: Exception, code: int, state: dict[str, Any]) -> int:
+def _require_text(arguments: list[str]) -> None:
+    for argument in arguments:
+        try:
+            argument.encode()
+        except UnicodeEncodeError:  # bytes of a name that no message and no answer can carry
+            raise click.UsageError(f"{os.fsencode(argument)!r} is not UTF-8") from None
+
+
+def _complain(error: Exception, code: int, state: dict[str, Any], message: str = "") -> int:
     if state.get("debug"):
         import traceback
 
         traceback.print_exception(error)
-    click.echo(f"ctxsearch: {error}", err=True)
+    click.echo(f"ctxsearch: {message or error}", err=True)
     return code
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from ctxsearch.daemon import show
-from ctxsearch.daemon.cli import FOUND, PROBLEM, open_session
+from ctxsearch.daemon.cli import FOUND, PORT, PROBLEM, SECONDS, open_session
 from ctxsearch.v1 import admin_pb2
 
 _FOLLOW_SECONDS = 0.2
@@ -28,7 +28,7 @@ def daemon() -> None:
 )
 @click.option("--tls-certificate", default=None, help="PEM file.")
 @click.option("--tls-key", default=None, help="PEM file.")
-@click.option("--metrics-port", type=int, default=None, help="Prometheus metrics on 127.0.0.1.")
+@click.option("--metrics-port", type=PORT, default=None, help="Prometheus metrics on 127.0.0.1.")
 @click.pass_context
 def run(ctx: click.Context, /, **options: Any) -> None:
     """Run in the foreground, for systemd and containers. The token comes from CTXSEARCH_TOKEN(_FILE)."""
@@ -39,7 +39,7 @@ def run(ctx: click.Context, /, **options: Any) -> None:
     ctx.exit(run_daemon(settings, auto_started=False, ready=ReadyPipe(None)))
 
 
-@daemon.command()
+@daemon.command(epilog="Example:  ctxsearch daemon start")
 @click.pass_context
 def start(ctx: click.Context) -> None:
     """Start it in the background, unless it runs."""
@@ -47,8 +47,8 @@ def start(ctx: click.Context) -> None:
     click.echo(f"daemon {info.version} serves, process {info.pid}")
 
 
-@daemon.command()
-@click.option("--grace", type=float, default=5.0, metavar="SECONDS", help="Time for requests in flight.")
+@daemon.command(epilog="Examples:  ctxsearch daemon stop   |   ctxsearch daemon stop --grace 30")
+@click.option("--grace", type=SECONDS, default=5.0, metavar="SECONDS", help="Time for requests in flight.")
 @click.pass_context
 def stop(ctx: click.Context, grace: float) -> None:
     """Stop it, and wait until its process is gone."""
@@ -85,7 +85,7 @@ def _info_lines(info: admin_pb2.GetServerInfoResponse) -> Iterator[str]:
 
 
 @daemon.command(epilog="Example:  ctxsearch daemon logs -n 50 -f")
-@click.option("-n", "--lines", type=int, default=20, help="Lines to show.")
+@click.option("-n", "--lines", type=click.IntRange(0, 1_000_000), default=20, help="Lines to show.")
 @click.option("-f", "--follow", is_flag=True, help="Wait for more.")
 @click.pass_context
 def logs(ctx: click.Context, lines: int, follow: bool) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ctxsearch.daemon import show
-from ctxsearch.daemon.cli import FOUND, NOTHING, open_session
+from ctxsearch.daemon.cli import FOUND, INT32, NOTHING, open_session
 from ctxsearch.daemon.session import Session, pages
 from ctxsearch.v1 import graph_pb2, node_pb2
 
@@ -32,7 +32,7 @@ def graph_options(command: Any) -> Any:
     options = (
         click.option("--repo", "repository", default="", help="Repository; default: the one around here."),
         click.option("--min-confidence", type=float, default=None, help="Edges less sure are not walked (0.5)."),
-        click.option("--limit", type=int, default=0, help="Most nodes to show (200)."),
+        click.option("--limit", type=INT32, default=0, help="Most nodes to show (200)."),
         click.option("--json", "as_json", is_flag=True, help="The response message as JSON."),
     )
     for option in reversed(options):
@@ -53,7 +53,7 @@ def _traverse(ctx: click.Context, method: str, request: Any, symbol: str, option
 
 @click.command(epilog="Examples:  ctxsearch callers parse_config   |   ctxsearch callers src/app.py:42 --depth 2")
 @click.argument("symbol")
-@click.option("--depth", type=int, default=1, help="Calls to walk backwards.")
+@click.option("--depth", type=INT32, default=1, help="Calls to walk backwards.")
 @graph_options
 @click.pass_context
 def callers(ctx: click.Context, /, symbol: str, depth: int, **options: Any) -> None:
@@ -63,7 +63,7 @@ def callers(ctx: click.Context, /, symbol: str, depth: int, **options: Any) -> N
 
 @click.command(epilog="Example:  ctxsearch dependencies Parser.parse --depth 2")
 @click.argument("symbol")
-@click.option("--depth", type=int, default=1, help="Edges to walk forwards.")
+@click.option("--depth", type=INT32, default=1, help="Edges to walk forwards.")
 @graph_options
 @click.pass_context
 def dependencies(ctx: click.Context, /, symbol: str, depth: int, **options: Any) -> None:
@@ -73,7 +73,7 @@ def dependencies(ctx: click.Context, /, symbol: str, depth: int, **options: Any)
 
 @click.command(epilog="Example:  ctxsearch related Parser --radius 2")
 @click.argument("symbol")
-@click.option("--radius", type=int, default=1, help="Edges to walk in any direction.")
+@click.option("--radius", type=INT32, default=1, help="Edges to walk in any direction.")
 @graph_options
 @click.pass_context
 def related(ctx: click.Context, /, symbol: str, radius: int, **options: Any) -> None:
@@ -83,7 +83,7 @@ def related(ctx: click.Context, /, symbol: str, radius: int, **options: Any) -> 
 
 @click.command(epilog="Example:  ctxsearch impact Settings.load --depth 3")
 @click.argument("symbol")
-@click.option("--depth", type=int, default=0, help="Edges to walk (4).")
+@click.option("--depth", type=INT32, default=0, help="Edges to walk (4).")
 @graph_options
 @click.pass_context
 def impact(ctx: click.Context, /, symbol: str, depth: int, **options: Any) -> None:
@@ -94,7 +94,7 @@ def impact(ctx: click.Context, /, symbol: str, depth: int, **options: Any) -> No
 @click.command(epilog="Example:  ctxsearch path main write_file")
 @click.argument("start")
 @click.argument("end")
-@click.option("--max-depth", type=int, default=0, help="Most edges (12).")
+@click.option("--max-depth", type=INT32, default=0, help="Most edges (12).")
 @click.option("--repo", "repository", default="", help="Repository; default: the one around here.")
 @click.option("--json", "as_json", is_flag=True, help="The response message as JSON.")
 @click.pass_context
@@ -142,6 +142,8 @@ def outline(ctx: click.Context, target: str, repository: str, as_json: bool) -> 
         click.echo(show.as_json(response))
     for entry in response.entries if not as_json else ():
         click.echo(f"{'  ' * entry.depth}{show.node_line(entry.node)}")
+    if not response.entries:
+        click.echo(f"nothing indexed at {target}; `ctxsearch status` counts what was skipped", err=True)
     ctx.exit(FOUND if response.entries else NOTHING)
 
 

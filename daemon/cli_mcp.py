@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ctxsearch.daemon.agents import AGENTS, install
-from ctxsearch.daemon.cli import open_session
+from ctxsearch.daemon.cli import PORT, open_session
 from ctxsearch.daemon.settings import agent_home
 
 
@@ -17,7 +17,7 @@ from ctxsearch.daemon.settings import agent_home
     epilog="Examples:  ctxsearch mcp   |   ctxsearch mcp --http 0   |   ctxsearch mcp install cursor",
 )
 @click.option("--yes", is_flag=True, help="Add the repository around the working directory if it is new.")
-@click.option("--http", "port", type=int, default=None, metavar="PORT", help="Streamable HTTP on 127.0.0.1; 0 = any.")
+@click.option("--http", "port", type=PORT, default=None, metavar="PORT", help="Streamable HTTP on 127.0.0.1; 0 = any.")
 @click.pass_context
 def mcp(ctx: click.Context, yes: bool, port: int | None) -> None:
     """Serve coding agents over MCP: stdio, or HTTP on loopback with a token."""

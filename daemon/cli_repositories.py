@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from ctxsearch.daemon import show
-from ctxsearch.daemon.cli import FOUND, NOTHING, open_session
+from ctxsearch.daemon.cli import FOUND, NOTHING, SECONDS, open_session
 from ctxsearch.daemon.client import DaemonError
 from ctxsearch.daemon.session import NotInRepositoryError, Session, around, working_tree_root
 from ctxsearch.v1 import repository_pb2, search_pb2
@@ -253,7 +253,7 @@ def watch(ctx: click.Context, name: str | None, as_json: bool) -> None:
 @click.argument("name", required=False)
 @click.option("--full", is_flag=True, help="Index everything again, not only what changed.")
 @click.option("--json", "as_json", is_flag=True, help="The response message as JSON.")
-@click.option("--max-wait", type=float, default=600.0, metavar="SECONDS", help="How long to wait for it.")
+@click.option("--max-wait", type=SECONDS, default=600.0, metavar="SECONDS", help="How long to wait for it.")
 @click.pass_context
 def refresh(ctx: click.Context, name: str | None, full: bool, as_json: bool, max_wait: float) -> None:
     """Bring an index up to date with the working tree now, and wait for it."""

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from ctxsearch.daemon import show
-from ctxsearch.daemon.cli import FOUND, NOTHING, open_session
+from ctxsearch.daemon.cli import FOUND, INT32, NOTHING, SECONDS, open_session
 from ctxsearch.daemon.cli_repositories import ensure_repository, wait_for_index
 from ctxsearch.daemon.session import Session
 from ctxsearch.daemon.settings import editor_command
@@ -25,11 +25,11 @@ _FLOORS = ("fresh", "acceptable", "stale", "stale-with-risk")
 def search_options(command: Any) -> Any:
     """Options of every verb that makes a search request."""
     options = (
-        click.option("-k", type=int, default=None, help="Results wanted, 1..200 (20)."),
+        click.option("-k", type=INT32, default=None, help="Results wanted, 1..200 (20)."),
         click.option("--weights", default="", help="Such as bm25=1,semantic=0.5,graph=0.6,fuzzy=0."),
-        click.option("--callers", type=int, default=None, metavar="N", help="Add callers of the best, N deep."),
-        click.option("--dependencies", type=int, default=None, metavar="N", help="Add dependencies, N deep."),
-        click.option("--related", type=int, default=None, metavar="N", help="Add related nodes within N edges."),
+        click.option("--callers", type=INT32, default=None, metavar="N", help="Add callers of the best, N deep."),
+        click.option("--dependencies", type=INT32, default=None, metavar="N", help="Add dependencies, N deep."),
+        click.option("--related", type=INT32, default=None, metavar="N", help="Add related nodes within N edges."),
         click.option(
             "--scope",
             multiple=True,
@@ -54,9 +54,9 @@ def search_options(command: Any) -> Any:
 @search_options
 @click.option("--mode", type=click.Choice(_MODES), default="hybrid", help="Which signals run.")
 @click.option("--content", type=click.Choice(("none", "snippet", "full")), default="snippet", help="Text shown.")
-@click.option("--max-tokens", type=int, default=None, help="Budget for all text together.")
-@click.option("--min-generation", type=int, default=0, help="Answer from this generation or later.")
-@click.option("--max-wait", type=float, default=None, metavar="SECONDS", help="How long to wait for it.")
+@click.option("--max-tokens", type=INT32, default=None, help="Budget for all text together.")
+@click.option("--min-generation", type=INT32, default=0, help="Answer from this generation or later.")
+@click.option("--max-wait", type=SECONDS, default=None, metavar="SECONDS", help="How long to wait for it.")
 @click.option("--explain", is_flag=True, help="Show every signal's rank, score and contribution.")
 @click.option("--json", "as_json", is_flag=True, help="The response message as JSON.")
 @click.option("--open", "open_best", is_flag=True, help="Open the best result in $EDITOR.")

@@ -21,6 +21,34 @@ from ctxsearch.graph.errors import CtxsearchError
 SOCKET_PATH_LIMIT = 100  # bytes; sun_path holds 104 on macOS and 108 on Linux, terminator included
 PREFIX = "CTXSEARCH_"
 FRESHNESS_CLOCKS = ("history", "wall")
+LOG_LEVELS = ("debug", "info", "warning", "error")
+_YEAR_SECONDS = 366 * 24 * 3600
+_MESSAGE_BYTES = (1 << 31) - 1  # gRPC counts in 32 bits
+# What a number may be. Outside of it the daemon would not start, would not stop, or would do nothing but look around.
+_RANGES: dict[str, tuple[float, float]] = {
+    "idle_timeout_seconds": (0, _YEAR_SECONDS),
+    "metrics_port": (0, 65535),
+    "max_request_bytes": (1, _MESSAGE_BYTES),
+    "max_response_bytes": (1, _MESSAGE_BYTES),
+    "max_concurrent_requests": (1, _MESSAGE_BYTES),
+    "memory_budget_mb": (1, 1 << 40),
+    "max_file_bytes": (1, 1 << 40),
+    "parse_workers": (0, 1024),
+    "debounce_ms": (0, 60_000),
+    "reconcile_seconds": (1, _YEAR_SECONDS),
+    "indexing_niceness": (0, 19),
+    "worker_idle_seconds": (0, _YEAR_SECONDS),
+    "model_idle_seconds": (0, _YEAR_SECONDS),
+    "freshness_fresh_days": (0, 1_000_000),
+    "freshness_fresh_commits": (0, 1_000_000_000),
+    "freshness_old_days": (0, 1_000_000),
+    "freshness_old_commits": (0, 1_000_000_000),
+    "freshness_living_days": (0, 1_000_000),
+    "freshness_quiet_days": (0, 1_000_000),
+    "freshness_quiet_files": (1, 1_000_000_000),
+    "freshness_confidence": (0, 1),
+    "freshness_risky_fixes": (1, 1_000_000_000),
+}
 
 
 class BadSettingError(CtxsearchError):
@@ -221,11 +249,21 @@ def _check(settings: Settings) -> None:
             f"runtime_dir {settings.runtime_dir} makes the socket's path longer than {SOCKET_PATH_LIMIT} bytes; "
             f"set {PREFIX}RUNTIME_DIR to a shorter one"
         )
-    for name in ("max_request_bytes", "max_response_bytes", "max_concurrent_requests", "max_file_bytes"):
-        if getattr(settings, name) < 1:
-            raise BadSettingError(f"{name} must be at least 1, not {getattr(settings, name)}")
+    for name, (low, high) in _RANGES.items():
+        value = getattr(settings, name)
+        if not value >= low:  # so that a NaN is refused as well
+            raise BadSettingError(f"{name} must be at least {low}, not {value}")
+        if value > high:
+            raise BadSettingError(f"{name} must be at most {high}, not {value}")
+    _check_choice("log_level", settings.log_level.lower(), LOG_LEVELS)
+    _check_choice("freshness_clock", settings.freshness_clock, FRESHNESS_CLOCKS)
+    for unit in ("days", "commits"):
+        fresh, old = (getattr(settings, f"freshness_{kind}_{unit}") for kind in ("fresh", "old"))
+        if fresh > old:
+            raise BadSettingError(f"freshness_fresh_{unit} ({fresh}) must not exceed freshness_old_{unit} ({old})")
+    if bool(settings.tls_certificate) != bool(settings.tls_key):
+        raise BadSettingError("tls_certificate and tls_key go together: set both, or neither")
     _check_collector(settings)
-    _check_freshness(settings)
 
 
 def _check_collector(settings: Settings) -> None:
@@ -248,23 +286,9 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _check_freshness(settings: Settings) -> None:
-    if settings.freshness_clock not in FRESHNESS_CLOCKS:
-        raise BadSettingError(
-            f"freshness_clock must be one of {', '.join(FRESHNESS_CLOCKS)}, not {settings.freshness_clock!r}"
-        )
-    if not 0 <= settings.freshness_confidence <= 1:
-        raise BadSettingError(f"freshness_confidence must be 0 to 1, not {settings.freshness_confidence:g}")
-    for name in ("quiet_files", "risky_fixes"):
-        if getattr(settings, f"freshness_{name}") < 1:
-            raise BadSettingError(f"freshness_{name} must be at least 1, not {getattr(settings, f'freshness_{name}')}")
-    for name in ("fresh_days", "fresh_commits", "old_days", "old_commits", "living_days", "quiet_days"):
-        if getattr(settings, f"freshness_{name}") < 0:
-            raise BadSettingError(f"freshness_{name} must not be negative: {getattr(settings, f'freshness_{name}')}")
-    for unit in ("days", "commits"):
-        fresh, old = (getattr(settings, f"freshness_{kind}_{unit}") for kind in ("fresh", "old"))
-        if fresh > old:
-            raise BadSettingError(f"freshness_fresh_{unit} ({fresh}) must not exceed freshness_old_{unit} ({old})")
+def _check_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise BadSettingError(f"{name} must be one of {', '.join(allowed)}, not {value!r}")
 
 
 def _socket_fits(runtime_dir: Path) -> bool:

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from ctxsearch.daemon.sites import Placed
     from ctxsearch.daemon.workspace import FreshnessSummary
 
+# Errors travel in headers, of which a client takes 8 kB; escaped, text can grow to three times its size.
+MAX_MESSAGE_BYTES = 1000
+MAX_NAMES_BYTES = 1500
 # The first row whose class fits wins; what is not listed is INTERNAL and shows only a log id.
 ERROR_TABLE: tuple[tuple[type[CtxsearchError], grpc.StatusCode, str], ...] = (
     (errors.InvalidRequestError, grpc.StatusCode.INVALID_ARGUMENT, "INVALID_REQUEST"),
@@ -465,10 +468,16 @@ def error_to_status(error: Exception, request_id: str) -> status_pb2.Status:
     info = error_details_pb2.ErrorInfo(reason=reason, domain=API_VERSION)
     for name in ("candidates", "near"):
         if getattr(error, name, ()):
-            info.metadata[name] = "\n".join(getattr(error, name))
+            info.metadata[name] = _short("\n".join(getattr(error, name)), MAX_NAMES_BYTES)
     detail = any_pb2.Any()
     detail.Pack(info)
-    return status_pb2.Status(code=code.value[0], message=message, details=[detail])
+    return status_pb2.Status(code=code.value[0], message=_short(message, MAX_MESSAGE_BYTES), details=[detail])
+
+
+def _short(text: str, most: int) -> str:
+    """Text that the headers of an answer can carry, whatever a caller or a file's name brought into it."""
+    data = clean(text).encode()
+    return clean(text) if len(data) <= most else data[: most - 3].decode(errors="ignore") + "..."
 
 
 def _row(error: Exception, request_id: str) -> tuple[grpc.StatusCode, str, str]:

@@ -640,7 +640,7 @@ def inside(path: str) -> str:
 def describe(located: Located) -> str:
     """A node so that it can be told from others of its name."""
     node = located.node
-    place = f"{node.path}:{node.start_line}" if node.path else "external"
+    place = f"{node.path}:{node.start_line}" if node.path else node.kind.name.lower()
     return f"{node.qualified_name or node.name} ({place}, {node.id})"
 
 

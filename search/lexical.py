@@ -21,7 +21,7 @@ import tantivy
 
 from ctxsearch.graph.model import CodeNode, NodeDocument, NodeId, NodeKind, module_node_id
 from ctxsearch.search.documents import node_texts
-from ctxsearch.search.errors import IndexCorrupt
+from ctxsearch.search.errors import IndexCorrupt, InvalidArgument
 from ctxsearch.search.fuzzy import allowed_edits
 from ctxsearch.search.identifiers import (
     MAX_WORD,
@@ -652,6 +652,14 @@ def _boosted(query: Any, boost: float) -> Any:
     return query if boost == 1.0 else tantivy.Query.boost_query(query, boost)
 
 
+def _path_query(schema: Any, pattern: str) -> Any:
+    """Files that a path or glob means; the engine bounds how large the automaton of one may be."""
+    try:
+        return tantivy.Query.regex_query(schema, "file", path_regex(pattern))
+    except ValueError as error:
+        raise InvalidArgument("scope.paths", pattern, "a glob with fewer wildcards") from error
+
+
 def _scope_clauses(schema: Any, scope: Scope) -> list[tuple[Any, Any]]:
     """The scope in the engine's own terms; none of it adds to the score."""
     must: list[list[Any]] = []
@@ -667,7 +675,7 @@ def _scope_clauses(schema: Any, scope: Scope) -> list[tuple[Any, Any]]:
         ),
     ):
         groups = [
-            [tantivy.Query.regex_query(schema, "file", path_regex(one)) for one in paths],
+            [_path_query(schema, one) for one in paths],
             [tantivy.Query.term_query(schema, "kind", int(one)) for one in kinds],
             [tantivy.Query.term_query(schema, "language", one.lower(), "basic") for one in languages],
             [tantivy.Query.term_query(schema, "package", dotted(one), "basic") for one in packages],

@@ -8,12 +8,18 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ctxsearch.graph.model import CodeNode, NodeKind
 from ctxsearch.search.errors import InvalidArgument
 
+MAX_VALUES = 100  # of one list: each is asked of every path, name or language
+MAX_LENGTH = 1000  # of one value
+MAX_ALTERNATIVES = 64  # that the braces of one glob may mean
 _GLOB_CHARS = frozenset("*?[{")
+_ACROSS = {"**/": "(.*/)?", "**": ".*"}  # wildcards that leave the folder
+_WILDCARDS = _ACROSS | {"*": "[^/]*"}
 _REGEX_META = frozenset("\\.+*?()|[]{}^$#&-~/ ")
 # Where one name ends and the next begins in a qualified name, in any of the languages.
 SEPARATORS = r".#/\:$"
@@ -46,6 +52,8 @@ class Scope:
                 _check_values(f"scope.{prefix}{name}", getattr(self, prefix + name))
             for pattern in getattr(self, f"{prefix}paths"):
                 path_regex(pattern, f"scope.{prefix}paths")
+                if _count_alternatives(pattern) > MAX_ALTERNATIVES:
+                    raise InvalidArgument(f"scope.{prefix}paths", pattern, f"at most {MAX_ALTERNATIVES} alternatives")
 
     @property
     def is_everything(self) -> bool:
@@ -106,12 +114,16 @@ def _named(language: str, wanted: tuple[str, ...]) -> bool:
 def _check_values(field: str, values: object) -> None:
     if not isinstance(values, tuple):
         raise InvalidArgument(field, values, "a tuple of values")
+    if len(values) > MAX_VALUES:
+        raise InvalidArgument(field, f"{len(values)} values", f"at most {MAX_VALUES}")
     for value in values:
         if field.endswith("kinds"):
             if not isinstance(value, NodeKind):
                 raise InvalidArgument(field, value, ", ".join(kind.name for kind in NodeKind))
         elif not isinstance(value, str) or not value.strip():
             raise InvalidArgument(field, value, "names that are not empty")
+        elif len(value) > MAX_LENGTH:
+            raise InvalidArgument(field, f"{len(value)} characters", f"at most {MAX_LENGTH}")
 
 
 def _matches_any(path: str, patterns: tuple[str, ...]) -> bool:
@@ -120,7 +132,81 @@ def _matches_any(path: str, patterns: tuple[str, ...]) -> bool:
 
 @functools.lru_cache(maxsize=256)
 def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(path_regex(pattern), re.DOTALL)
+    """Meets what `path_regex` meets, and tells in no time what it does not, whatever the glob."""
+    tokens = _tokens_of(pattern)
+    if tokens is None:
+        return re.compile(path_regex(pattern), re.DOTALL)
+    return re.compile("|".join(map(_hasty_regex, _alternatives(tokens))), re.DOTALL)
+
+
+def _hasty_regex(tokens: Sequence[str]) -> str:
+    """One glob without braces, for Python's engine, which would try every way to share a path among the wildcards.
+
+    That is needless: what follows a wildcard is best met as early as possible, for the next wildcard can then take what
+    the first one left. So all but the last `*` and the last `**` keep to what they took first (atomic groups).
+    """
+    out: list[str] = []
+    opened: dict[bool, int] = {}  # whether it leaves the folder -> where the group of that wildcard begins
+
+    def close(*levels: bool) -> None:
+        out.extend(")" for level in levels if opened.pop(level, None) is not None)
+
+    for token in tokens:
+        if token in _WILDCARDS:
+            across = token in _ACROSS
+            close(*((False, True) if across else (False,)))
+            opened[across] = len(out)
+            out += ["(?>", {"**/": "(?:.*?/)??", "**": ".*?", "*": "[^/]*?"}[token]]
+        else:
+            out.append(token)
+    for start in opened.values():
+        out[start] = "(?:"
+    close(False, True)
+    return "".join(out)
+
+
+def _alternatives(tokens: Sequence[str]) -> list[list[str]]:
+    """What a glob with braces stands for."""
+    done: list[list[str]] = []
+    heads: list[list[str]] = [[]]
+    index = 0
+    while index < len(tokens):
+        if tokens[index] == "{":
+            end = _brace_end(tokens, index)
+            inner = _alternatives(tokens[index + 1 : end])
+            heads = [head + tail for head in heads for tail in inner]
+            index = end
+        elif tokens[index] == "|":
+            done, heads = done + heads, [[]]
+        else:
+            for head in heads:
+                head.append(tokens[index])
+        index += 1
+    return done + heads
+
+
+def _count_alternatives(pattern: str) -> int:
+    """How many globs without braces a glob stands for; not made, since they may be beyond number."""
+    counts = [(0, 1)]  # per open brace: of the alternatives before, of the one under way
+    for each in _tokens_of(pattern) or ():
+        before, now = counts[-1]
+        if each == "{":
+            counts.append((0, 1))
+        elif each == "|":
+            counts[-1] = (before + now, 1)
+        elif each == "}":
+            counts.pop()
+            counts[-1] = (counts[-1][0], counts[-1][1] * (before + now))
+    return sum(counts[0])
+
+
+def _brace_end(tokens: Sequence[str], start: int) -> int:
+    depth = 0
+    for index in range(start, len(tokens)):
+        depth += {"{": 1, "}": -1}.get(tokens[index], 0)
+        if not depth:
+            return index
+    raise AssertionError("`_glob_tokens` refuses braces without an end")
 
 
 def package_ancestors(qualified_name: str) -> tuple[str, ...]:
@@ -135,10 +221,13 @@ def dotted(package: str) -> str:
 
 
 def _inside_any(qualified_name: str, packages: tuple[str, ...]) -> bool:
-    if not packages:
-        return False
-    name = dotted(qualified_name)
-    return any(name == one or name.startswith(one + ".") for one in map(dotted, packages))
+    return bool(packages) and f"{dotted(qualified_name)}.".startswith(_prefixes(packages))
+
+
+@functools.lru_cache(maxsize=64)
+def _prefixes(packages: tuple[str, ...]) -> tuple[str, ...]:
+    """How a name in one of the packages begins, if it ends with a dot."""
+    return tuple(f"{dotted(one)}." for one in packages)
 
 
 def path_regex(pattern: str, field: str = "scope.paths") -> str:
@@ -146,54 +235,57 @@ def path_regex(pattern: str, field: str = "scope.paths") -> str:
 
     Raises InvalidArgument on a malformed glob.
     """
+    tokens = _tokens_of(pattern, field)
+    if tokens is None:
+        return _escaped(pattern.removeprefix("./").strip("/")) + "(/.*)?"
+    return "".join({**_WILDCARDS, "{": "(", "}": ")"}.get(token, token) for token in tokens)
+
+
+def _tokens_of(pattern: str, field: str = "scope.paths") -> list[str] | None:
+    """A glob in tokens: wildcards, `{`, `|` and `}`, and regular expressions of one character. None: it is no glob."""
     cleaned = pattern.removeprefix("./")
     rooted = cleaned.startswith("/")
     cleaned = cleaned.strip("/")
     if not cleaned:
         raise InvalidArgument(field, pattern, "a path or glob that is not empty")
     if not _GLOB_CHARS & set(cleaned):
-        return _escaped(cleaned) + "(/.*)?"
-    regex = _glob_regex(cleaned, pattern, field)
+        return None
+    tokens = _glob_tokens(cleaned, pattern, field)
     if "/" not in cleaned and not rooted:
-        return "(.*/)?" + regex
-    return regex if cleaned.endswith("**") or not pattern.endswith("/") else regex + "/.*"
+        return ["**/", *tokens]
+    return tokens if cleaned.endswith("**") or not pattern.endswith("/") else [*tokens, "/", "**"]
 
 
 def _escaped(text: str) -> str:
     return "".join("\\" + char if char in _REGEX_META and char not in " /#&-~" else char for char in text)
 
 
-def _glob_regex(glob: str, pattern: str, field: str) -> str:
+def _glob_tokens(glob: str, pattern: str, field: str) -> list[str]:
     out: list[str] = []
     index = depth = 0
     while index < len(glob):
         char = glob[index]
         if glob.startswith("**/", index) and (index == 0 or glob[index - 1] == "/"):
-            out.append("(.*/)?")
+            out.append("**/")
             index += 3
             continue
         if glob.startswith("**", index):
-            out.append(".*")
+            out.append("**")
             index += 2
             continue
         if char == "[":
             text, index = _glob_class(glob, index, pattern, field)
             out.append(text)
             continue
-        if char == "{":
-            depth += 1
-            out.append("(")
-        elif char == "}" and depth:
-            depth -= 1
-            out.append(")")
-        elif char == "," and depth:
-            out.append("|")
+        if char == "{" or (char in ",}" and depth):
+            depth += {"{": 1, "}": -1}.get(char, 0)
+            out.append("|" if char == "," else char)
         else:
-            out.append({"*": "[^/]*", "?": "[^/]"}.get(char) or _escaped(char))
+            out.append({"*": "*", "?": "[^/]"}.get(char) or _escaped(char))
         index += 1
     if depth:
         raise InvalidArgument(field, pattern, "a glob whose every { has its }")
-    return "".join(out)
+    return out
 
 
 def _glob_class(glob: str, start: int, pattern: str, field: str) -> tuple[str, int]:
@@ -204,11 +296,17 @@ def _glob_class(glob: str, start: int, pattern: str, field: str) -> tuple[str, i
     inside = glob[start + 1 : end]
     negated = inside[0] in "!^"
     members = inside[1:] if negated else inside
-    ranges = re.fullmatch(r"(?:.-.|[^-]|^-|-$)*", members, re.DOTALL)
-    if ranges is None or any(a > b for a, b in re.findall(r"(.)-(.)", members)):
+    pieces = re.findall(r".-.|.", members, re.DOTALL)  # ranges, and characters that stand for themselves
+    if any(piece[0] > piece[-1] for piece in pieces):
         raise InvalidArgument(field, pattern, "a glob whose character ranges run upwards, as [a-z]")
-    body = "".join("\\" + char if char in "\\[]^&~" else char for char in members)
+    if any(piece[0] <= "/" <= piece[-1] for piece in pieces):
+        raise InvalidArgument(field, pattern, "a glob whose [ ] leave out /, which only ** crosses")
+    body = "".join("-".join(map(_escaped_member, dict.fromkeys((piece[0], piece[-1])))) for piece in pieces)
     return f"[^/{body}]" if negated else f"[{body}]", end + 1
+
+
+def _escaped_member(char: str) -> str:
+    return "\\" + char if char in "\\[]^&~-" else char
 
 
 EVERYTHING = Scope()

@@ -22,7 +22,7 @@ import numpy as np
 from ctxsearch.graph.freshness import Freshness
 from ctxsearch.graph.model import CodeNode, NodeId
 from ctxsearch.search.coherence import cohere
-from ctxsearch.search.errors import FailedPrecondition, NotFound, SearchError, Unavailable
+from ctxsearch.search.errors import FailedPrecondition, InvalidArgument, NotFound, SearchError, Unavailable
 from ctxsearch.search.expansion import SEEDS, expand, expansion_order
 from ctxsearch.search.identifiers import without_name
 from ctxsearch.search.long_texts import long_text
@@ -259,6 +259,8 @@ class ContextSearchService:
     def _note(self, run: _Run, signal: Signal, weight: float, outcome: _Outcome) -> None:
         error = outcome.error
         if error is not None or outcome.found is None:
+            if isinstance(error, InvalidArgument):  # of the question, not of an index
+                raise error
             if isinstance(error, FailedPrecondition) and run.query.mode is Mode.SEMANTIC:
                 raise error
             reason = f"{type(error).__name__}: {error}" if not isinstance(error, SearchError) else str(error)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import click
 import pytest
 from daemon_project import Served, cli, make_project
 
-from ctxsearch.daemon.cli import _SUMMARIES, _VERBS, ctxsearch, with_default_verb
+from ctxsearch.daemon.cli import _SUMMARIES, _VERBS, ctxsearch, main, with_default_verb
 from ctxsearch.daemon.cli_search import search_request, split_scope
 from ctxsearch.daemon.doctor import examine
 from ctxsearch.daemon.settings import Settings
@@ -48,6 +49,8 @@ def test_every_verb_exists_and_its_help_has_an_example() -> None:
         assert command is not None
         assert command.name == name
         assert "Example" in (command.epilog or ""), name
+        for part in command.commands.values() if isinstance(command, click.Group) else ():
+            assert "Example" in (part.epilog or ""), f"{name} {part.name}"
 
 
 def test_scope_tokens_may_follow_the_option_unquoted() -> None:
@@ -175,6 +178,8 @@ def test_graph_verbs(served: Served) -> None:
     assert way.index("place_order") < way.index("total_price") < way.index("apply_discount")
     assert "never below zero" in cli(*run, "node", "apply_discount").stdout
     assert "Checkout" in cli(*run, "outline", "shop/checkout.py").stdout
+    nowhere = cli(*run, "outline", "shop/nowhere.py")
+    assert (nowhere.returncode, "nothing indexed at shop/nowhere.py" in nowhere.stderr) == (1, True)
     told = cli(*run, "freshness", "apply_discount").stdout
     assert "  fresh, penalty 1.0" in told
     assert "  why      all of its file was written since" in told
@@ -339,6 +344,58 @@ def test_the_graph_without_a_daemon(settings: Settings, project: Path) -> None:
     ids = {row["id"] for row in rows if row["type"] == "node"}
     assert all(row["source"] in ids for row in rows if row["type"] == "edge")
     assert not settings.lock_path.exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("price", "-k", "99999999999"),
+        ("price", "--max-wait", "nan"),
+        ("price", "--max-wait", "inf"),
+        ("price", "--min-generation", "99999999999"),
+        ("callers", "apply_discount", "--depth", "99999999999"),
+        ("refresh", "--max-wait", "nan"),
+        ("daemon", "logs", "-n", "-1"),
+        ("daemon", "stop", "--grace", "nan"),
+        ("mcp", "--http", "70000"),
+        ("callers", "caf\udce9"),  # a byte that is not UTF-8, as Python spells it
+    ],
+)
+def test_a_value_that_no_message_can_carry_is_a_usage_error(served: Served, arguments: tuple[str, ...]) -> None:
+    done = cli(served.settings, served.root, *arguments)
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+    assert "Error: " in done.stderr
+
+
+def test_a_bug_of_ours_is_one_line_and_never_nothing_found(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("oops")
+
+    monkeypatch.setattr(ctxsearch, "invoke", broken)
+    assert main(["list"]) == 3
+    assert capsys.readouterr().err == "ctxsearch: unexpected ZeroDivisionError: oops; see it with --debug\n"
+
+
+def test_a_reader_that_leaves_early_is_no_error(served: Served) -> None:
+    environment = os.environ | {
+        "CTXSEARCH_DATA_DIR": str(served.settings.data_dir),
+        "CTXSEARCH_RUNTIME_DIR": str(served.settings.runtime_dir),
+    }
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "ctxsearch.daemon.cli", "outline", "."],
+        cwd=served.root,
+        env=environment,
+        stdout=write_end,
+        stderr=subprocess.PIPE,
+        timeout=60,
+        check=False,
+    )
+    os.close(write_end)
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_demo_does_it_all(settings: Settings, project: Path) -> None:

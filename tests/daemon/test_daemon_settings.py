@@ -40,6 +40,35 @@ def test_limits_must_be_positive(environ: dict[str, str]) -> None:
         read_settings(environ | {"CTXSEARCH_MAX_REQUEST_BYTES": "0"}, {})
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("idle_timeout_seconds", "nan"),
+        ("idle_timeout_seconds", "inf"),
+        ("idle_timeout_seconds", "-1"),
+        ("reconcile_seconds", "0"),
+        ("debounce_ms", "-5"),
+        ("worker_idle_seconds", "nan"),
+        ("memory_budget_mb", "0"),
+        ("metrics_port", "70000"),
+        ("max_request_bytes", "99999999999999"),
+        ("parse_workers", "-1"),
+        ("indexing_niceness", "-5"),
+        ("log_level", "loud"),
+        ("freshness_confidence", "nan"),
+        ("freshness_quiet_files", "0"),
+    ],
+)
+def test_a_value_that_a_daemon_could_not_live_with_is_refused(environ: dict[str, str], name: str, value: str) -> None:
+    with pytest.raises(BadSettingError, match=f"{name} must be .*, not '?{value}"):
+        read_settings(environ | {f"CTXSEARCH_{name.upper()}": value}, {})
+
+
+def test_a_certificate_without_its_key_is_refused(environ: dict[str, str]) -> None:
+    with pytest.raises(BadSettingError, match="go together"):
+        read_settings(environ | {"CTXSEARCH_TLS_CERTIFICATE": "a.pem"}, {})
+
+
 def test_the_token_comes_from_a_file_and_is_never_shown(environ: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "token").write_text("s3cret-token\n")
     settings = read_settings(environ | {"CTXSEARCH_TOKEN_FILE": str(tmp_path / "token")}, {})

@@ -132,6 +132,14 @@ def test_an_error_carries_its_reason_and_its_facts() -> None:
     assert info.metadata["candidates"].split("\n") == ["a.f (a.py:1, 00)", "b.f (b.py:2, 01)"]
 
 
+def test_an_error_fits_into_headers_whatever_a_caller_or_a_file_name_brought() -> None:
+    error = errors.AmbiguousSymbolError("x" * 900_000, ["a (caf\udce9.py:1, 0123)"] * 500, 500)
+    status = wire.error_to_status(error, "id")
+    assert status.message.startswith("'xxx")
+    assert status.message.endswith("...")
+    assert status.ByteSize() < 3000
+
+
 def test_an_unexpected_error_shows_only_where_to_look() -> None:
     status = wire.error_to_status(RuntimeError("/home/ada/secret went wrong"), "abc123")
     assert status.code == grpc.StatusCode.INTERNAL.value[0]

@@ -3,6 +3,8 @@ engines."""
 
 from __future__ import annotations
 
+import re
+import time
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,7 @@ from ctxsearch.graph.model import NodeKind
 from ctxsearch.search.errors import InvalidArgument
 from ctxsearch.search.lexical import TantivyIndex
 from ctxsearch.search.ports import Selection
-from ctxsearch.search.scope import EVERYTHING, Scope, package_ancestors
+from ctxsearch.search.scope import EVERYTHING, Scope, package_ancestors, path_regex
 
 MATCHES = [
     ("src", "src/a.py", True),
@@ -42,6 +44,9 @@ MATCHES = [
     ("[!ab].py", "c.py", True),
     ("[!ab].py", "a.py", False),
     ("[a-c]x.py", "bx.py", True),
+    ("[!-,a]x.py", "bx.py", True),
+    ("[!-,a]x.py", "-x.py", False),
+    ("[a-]x.py", "-x.py", True),
     ("*.{ts,tsx}", "web/app.tsx", True),
     ("*.{ts,tsx}", "web/app.js", False),
     ("a+b (1)/x.py", "a+b (1)/x.py", True),
@@ -62,6 +67,37 @@ def test_a_malformed_glob_is_refused_by_name(field: str, pattern: str) -> None:
         Scope(**{field: (pattern,)})  # type: ignore[arg-type]
     assert caught.value.field == f"scope.{field}"
     assert caught.value.value == pattern
+
+
+@given(
+    st.text(alphabet="ab/*?{},[]!-c", min_size=1, max_size=10),
+    st.lists(st.text(alphabet="abc/,-", min_size=1, max_size=10), min_size=5, max_size=20),
+)
+def test_the_quick_way_to_match_means_what_the_regular_expression_says(pattern: str, paths: list[str]) -> None:
+    try:
+        scope = Scope(paths=(pattern,))
+    except InvalidArgument:
+        return
+    plain = re.compile(path_regex(pattern), re.DOTALL)
+    for path in paths:
+        assert scope.accepts_path(path) == (plain.fullmatch(path) is not None), path
+
+
+@pytest.mark.parametrize("pattern", ["*" * 200 + "x", "**/" * 60 + "x*" * 60, "?*" * 60 + "x", "**/*a*" * 80 + "b"])
+def test_no_glob_keeps_a_reader_busy(pattern: str) -> None:
+    scope, path = Scope(paths=(pattern,)), "/".join(("a" * 60, "a" * 60, "a" * 100))
+    before = time.process_time()
+    assert not any(scope.accepts_path(f"{path}{number}") for number in range(100))
+    assert time.process_time() - before < 1, "Python's own engine would not come back"
+
+
+def test_what_is_asked_of_every_path_is_bounded() -> None:
+    with pytest.raises(InvalidArgument, match="at most 64 alternatives"):
+        Scope(paths=("{a,b}" * 60,))
+    with pytest.raises(InvalidArgument, match="at most 100"):
+        Scope(exclude_packages=("a",) * 101)
+    with pytest.raises(InvalidArgument, match="at most 1000"):
+        Scope(paths=("a" * 1001,))
 
 
 def test_kinds_languages_and_packages() -> None:

@@ -594,6 +594,11 @@ def test_a_failing_signal_degrades_in_the_open(corpus: Corpus) -> None:
     service.close()
 
 
+def test_a_glob_that_the_engine_cannot_take_is_the_questions_fault(temporary: ContextSearchService) -> None:
+    with pytest.raises(InvalidArgument, match="fewer wildcards"):
+        temporary.search(SearchQuery(text="price", scope=Scope(paths=("*x" * 30,))))
+
+
 def test_a_failing_graph_degrades_too(corpus: Corpus) -> None:
     service = ContextSearchService(bundled_embedder())
     service.publish(dataclasses.replace(corpus, graph=None))
