@@ -30,6 +30,12 @@ START_SECONDS = 60.0
 STOP_SECONDS = 30.0
 
 
+_NO_ANSWER = {
+    grpc.StatusCode.DEADLINE_EXCEEDED: "the daemon did not answer in time; see `ctxsearch daemon logs`, or try again",
+    grpc.StatusCode.UNAVAILABLE: "the daemon went away; try again, which starts one, or see `ctxsearch daemon logs`",
+}
+
+
 class DaemonError(CtxsearchError):
     """The daemon answered with an error, or does not answer."""
 
@@ -124,7 +130,10 @@ def as_daemon_error(error: grpc.RpcError) -> DaemonError:
         info = error_details_pb2.ErrorInfo()
         if detail.Unpack(info):
             reason = info.reason
-    return DaemonError(error.details() or code.name, code.name, reason)
+    said = error.details() or code.name
+    if not reason and code in _NO_ANSWER:  # gRPC's own words, which tell a user nothing
+        said = _NO_ANSWER[code]
+    return DaemonError(said, code.name, reason)
 
 
 def _server_info(channel: grpc.Channel, timeout: float, *, wait: bool) -> admin_pb2.GetServerInfoResponse:

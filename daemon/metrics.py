@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric, start_http_server
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
 
 from ctxsearch.daemon.memory import resident_bytes
 
@@ -34,15 +37,10 @@ class Metrics:
             registry=self.registry,
         )
         self.in_flight = Gauge("ctxsearch_requests_in_flight", "Requests being answered", registry=self.registry)
-        self.queue = Gauge("ctxsearch_index_queue", "Repositories waiting to be indexed", registry=self.registry)
-        self.generation = Gauge(
-            "ctxsearch_generation", "Generation that answers", ["repository"], registry=self.registry
-        )
-        self.skipped = Gauge(
-            "ctxsearch_skipped_files", "Files left out, by reason", ["repository", "reason"], registry=self.registry
-        )
-        self.memory = Gauge("ctxsearch_memory_bytes", "Resident memory", ["process"], registry=self.registry)
-        self.memory.labels("serving").set_function(lambda: float(resident_bytes()))
+
+    def tell_of(self, repositories: Callable[[], Iterable[RepositoryFigures]]) -> None:
+        """From now on also shows the repositories, as they are when somebody looks."""
+        self.registry.register(_Repositories(repositories))
 
     def serve(self, port: int) -> Callable[[], None]:
         """Serves the registry on 127.0.0.1; returns what stops it."""
@@ -55,8 +53,39 @@ class Metrics:
 
         return stop
 
-    def publish(self, repository: str, generation: int, skipped: Iterable[tuple[str, int]]) -> None:
-        """What a newly published generation says about itself."""
-        self.generation.labels(repository).set(generation)
-        for reason, count in skipped:
-            self.skipped.labels(repository, reason).set(count)
+
+@dataclass(frozen=True, slots=True)
+class RepositoryFigures:
+    """What is shown of one repository."""
+
+    name: str
+    generation: int  # that answers; 0 before the first
+    waits: bool  # to be indexed
+    worker_bytes: int  # resident memory of its indexing processes
+    skipped: Mapping[str, int]  # files left out, by reason
+
+
+class _Repositories(Collector):
+    """Asks when the page is asked for: what was removed is gone, and an edit costs nothing."""
+
+    def __init__(self, repositories: Callable[[], Iterable[RepositoryFigures]]) -> None:
+        self._repositories = repositories
+
+    def collect(self) -> Iterator[Metric]:
+        """prometheus_client's hook."""
+        queue = GaugeMetricFamily("ctxsearch_index_queue", "Repositories waiting to be indexed")
+        generation = GaugeMetricFamily("ctxsearch_generation", "Generation that answers", labels=["repository"])
+        skipped = GaugeMetricFamily(
+            "ctxsearch_skipped_files", "Files left out, by reason", labels=["repository", "reason"]
+        )
+        memory = GaugeMetricFamily("ctxsearch_memory_bytes", "Resident memory", labels=["process"])
+        memory.add_metric(["serving"], resident_bytes())
+        waiting = 0
+        for each in self._repositories():
+            waiting += each.waits
+            generation.add_metric([each.name], each.generation)
+            memory.add_metric([f"indexing {each.name}"], each.worker_bytes)
+            for reason, count in each.skipped.items():
+                skipped.add_metric([each.name, reason], count)
+        queue.add_metric([], waiting)
+        yield from (queue, generation, skipped, memory)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -29,6 +29,7 @@ from ctxsearch.search.ports import OnDisk
 _log = get_logger("ctxsearch.repository")
 DISTRUST_SECONDS = 600.0
 GIT_STEP_SECONDS = 0.02
+TURN_STEP_SECONDS = 0.1
 GIT_LAST_SECONDS = 0.15  # within which the watcher tells of what git wrote last
 SHORT_IDLE_SECONDS = 120.0  # of a process that nobody waits for: the follower's, or an index's that is not in use
 ATTEMPTS = 2  # of a refresh whose worker died: the first may have been killed from outside
@@ -288,12 +289,24 @@ class Repository:
                 continue
             order, number = taken
             first = self._snapshot is None or order.full
-            with self._turn if first else contextlib.nullcontext():
+            with self._its_turn() if first else contextlib.nullcontext():
                 succeeded = self._attempt("index", self._index_job, order, self._hear_index)
             self._note_unreadable(order, succeeded=succeeded)
             self._grant(number)
             self._unready |= succeeded and order.paths is None
         self._dismiss("index")
+
+    @contextlib.contextmanager
+    def _its_turn(self) -> Iterator[None]:
+        """Waits for the turn, or until it is stopped: whoever closes it must not wait for another repository."""
+        mine = False
+        while not mine and not self._stopping:
+            mine = self._turn.acquire(timeout=TURN_STEP_SECONDS)
+        try:
+            yield
+        finally:
+            if mine:
+                self._turn.release()
 
     def _prepare(self) -> None:
         """Has the indexing process ready for an edit. If that fails, the edit will say so."""

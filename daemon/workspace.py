@@ -33,7 +33,7 @@ from ctxsearch.daemon.layout import Layout
 from ctxsearch.daemon.logs import get_logger
 from ctxsearch.daemon.memory import Sparing, release_memory
 from ctxsearch.daemon.messages import Job, Phase
-from ctxsearch.daemon.metrics import Metrics
+from ctxsearch.daemon.metrics import Metrics, RepositoryFigures
 from ctxsearch.daemon.model import IdleEmbedder
 from ctxsearch.daemon.registry import Registry, RepositoryRecord
 from ctxsearch.daemon.repository import Patience, Repository
@@ -44,7 +44,7 @@ from ctxsearch.daemon.snapshot import Snapshot
 from ctxsearch.daemon.stores import Stores
 from ctxsearch.daemon.tracing import note_signal
 from ctxsearch.daemon.watch import Touched, Watcher, git_directories
-from ctxsearch.graph.catalog import CatalogCorruptError
+from ctxsearch.graph.catalog import CatalogCorruptError, CatalogError
 from ctxsearch.graph.freshness import Freshness
 from ctxsearch.graph.git import Git, GitError
 from ctxsearch.graph.graph import DEPENDENCY_KINDS, Traversal
@@ -109,6 +109,7 @@ class Workspace:
     def __init__(self, settings: Settings, metrics: Metrics) -> None:
         self._settings = settings
         self._metrics = metrics
+        metrics.tell_of(self._figures)
         self._registry = Registry(settings.data_dir / "repositories.json")
         self.embedder = IdleEmbedder(load_embedder)
         self._service = ContextSearchService(self.embedder)
@@ -228,6 +229,17 @@ class Workspace:
         """How much there is, per language, kind and skip reason."""
         with snapshot.catalog.use() as catalog:
             return catalog.counts()
+
+    def _figures(self) -> Iterator[RepositoryFigures]:
+        """What the page of metrics shows of every repository."""
+        for each in self.repositories():
+            snapshot, skipped = each.snapshot, Counter[str]()
+            if snapshot is not None:
+                with contextlib.suppress(CatalogError), snapshot.catalog.use() as catalog:  # who reads it heals it
+                    skipped.update(reason for _, reason in catalog.skipped())
+            generation = snapshot.generation if snapshot is not None else 0
+            waits = each.state.phase is Phase.QUEUED
+            yield RepositoryFigures(each.record.name, generation, waits, each.worker_memory(), skipped)
 
     def sizes(self, record: RepositoryRecord) -> list[tuple[str, int]]:
         """Bytes on disk per part of an index."""
@@ -552,7 +564,6 @@ class Workspace:
 
     def _publish(self, repository: Repository, snapshot: Snapshot) -> None:
         self._service.publish(snapshot.corpus(repository.trailing_files, repository.repair))
-        self._metrics.generation.labels(repository.record.name).set(snapshot.generation)
 
     def _note_change(self, repository: Repository) -> None:
         with self._changed:
@@ -574,18 +585,14 @@ class Workspace:
             yield tuple(news)
 
     def _keep_house(self) -> None:
-        """Ends indexing processes that outgrow the budget, lets an idle model go, keeps the gauges current."""
+        """Ends indexing processes that outgrow the budget, and lets an idle model go."""
         budget, sparing = self._settings.memory_budget_mb << 20, Sparing()
         while not self._stopping.wait(HOUSEKEEPING_SECONDS):
-            queued = 0
             for repository in self.repositories():
-                queued += repository.state.phase is Phase.QUEUED
                 used = repository.worker_memory()
-                self._metrics.memory.labels(f"indexing {repository.record.name}").set(used)
                 if used > budget:
                     _log.error("over the memory budget", repository=repository.record.name, bytes=used)
                     repository.kill_workers(f"indexing took {used >> 20} MB; raise memory_budget_mb")
-            self._metrics.queue.set(queued)
             if self.embedder.unload_after(self._settings.model_idle_seconds):
                 _log.info("model unloaded")
                 release_memory()

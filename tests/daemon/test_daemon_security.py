@@ -295,8 +295,13 @@ def test_metrics_are_on_loopback_only_and_say_nothing_about_queries(
     assert f'ctxsearch_generation{{repository="{name}"}}' in text
     assert 'ctxsearch_signal_seconds_count{signal="bm25"} 1.0' in text
     assert "ctxsearch_memory_bytes" in text
+    assert f'ctxsearch_skipped_files{{reason="secret",repository="{name}"}} 1.0' in text
+    assert "ctxsearch_index_queue" in text
     assert "very_private_question" not in text
     assert "very_private_question" not in settings.log_path.read_text()
+    session.repository("RemoveRepository", repository_pb2.RemoveRepositoryRequest(repository=name))
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=30) as page:
+        assert f'repository="{name}"' not in page.read().decode()
     session.close()
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from typing import cast
 
 import pytest
 
-from ctxsearch.daemon.repository import _says_less
+from ctxsearch.daemon.messages import Job
+from ctxsearch.daemon.registry import RepositoryRecord
+from ctxsearch.daemon.repository import Repository, _says_less
 from ctxsearch.daemon.snapshot import Snapshot
+from ctxsearch.daemon.stores import Stores
 
 
 @dataclass(frozen=True)
@@ -32,3 +36,28 @@ class Shape:
 )
 def test_an_index_that_is_made_anew_takes_over_when_it_is_whole(before: Shape, after: Shape, less: bool) -> None:
     assert _says_less(cast("Snapshot", before), cast("Snapshot", after)) is less
+
+
+class NothingStored(Stores):
+    """Stores of a repository that was never indexed."""
+
+    def __init__(self) -> None:
+        pass
+
+    def load(self) -> None:
+        return None
+
+    def close(self) -> None:
+        pass
+
+
+def test_a_repository_that_waits_for_its_turn_is_closed_at_once() -> None:
+    turn = threading.Semaphore(0)  # another repository has it, for minutes perhaps
+    job = cast("Job", None)
+    record = RepositoryRecord("app", "/nowhere", "0", 0.0)
+    repository = Repository(record, NothingStored(), (job, job), turn, 1.0, False, lambda _: None, lambda *_: None)
+    repository.start()
+    closing = threading.Thread(target=repository.close, daemon=True)
+    closing.start()
+    closing.join(20)
+    assert not closing.is_alive()
