@@ -172,11 +172,21 @@ def exact_on_top(
     fused = fusion.scores
     best = max(exact, key=lambda key: (fused[key] * penalty(key), fused[key]))
     behind = [key for key in known if key not in exact and fused[key] <= fused[best]]
-    top, next_best = fused[best] * penalty(best), max([fused[key] * penalty(key) for key in behind], default=0.0)
+    top, next_best = fused[best] * penalty(best), _best_penalised(fused, behind, penalty)
     if next_best < top:
         return fusion
     lowered = {key: fused[key] * (top / next_best) * _JUST_BELOW for key in behind}
     return Fusion({**fused, **lowered}, fusion.ballots)
+
+
+def _best_penalised(fused: Mapping[Key, float], keys: Iterable[Key], penalty: Callable[[Key], float]) -> float:
+    """The highest score after the penalty, 0 of none; only what may have it is asked for its penalty, which lowers."""
+    highest = 0.0
+    for key in sorted(keys, key=fused.__getitem__, reverse=True):
+        if fused[key] <= highest:
+            break
+        highest = max(highest, fused[key] * penalty(key))
+    return highest
 
 
 def exact_keys(ballots: Iterable[Ballot[Key]], exact_score: float) -> list[Key]:
