@@ -62,6 +62,7 @@ _FRESHNESS = {name.removeprefix("FRESHNESS_"): value for name, value in node_pb2
 _SIGNALS = {signal: search_pb2.Signal.Value(f"SIGNAL_{signal.name}") for signal in Signal}
 _LABELS = {label: search_pb2.MatchLabel.Value(f"MATCH_LABEL_{label.name}") for label in Label}
 _RULES = {rule: node_pb2.EdgeRule.Value(f"EDGE_RULE_{rule.name}") for rule in Rule}
+_NODE_KINDS = {int(kind): kind for kind in NodeKind}
 _SOURCES = {name.removeprefix("FRESHNESS_SOURCE_").lower(): value for name, value in node_pb2.FreshnessSource.items()}
 
 
@@ -184,11 +185,10 @@ def _member(field: str, wire: Any, prefix: str, value: int, members: Any, defaul
 
 
 def _kinds(field: str, kinds: Sequence[int]) -> tuple[NodeKind, ...]:
-    known = {int(kind) for kind in NodeKind}
     for kind in kinds:
-        if kind not in known:
+        if kind not in _NODE_KINDS:
             raise search_errors.InvalidArgument(field, kind, ", ".join(each.name for each in NodeKind))
-    return tuple(NodeKind(kind) for kind in kinds)
+    return tuple(_NODE_KINDS[kind] for kind in kinds)
 
 
 def kinds_from_wire(kinds: Sequence[int]) -> tuple[NodeKind, ...]:

@@ -478,9 +478,11 @@ class ContextSearchService:
         if embedder is None or Signal.SEMANTIC not in run.lists:
             return None
 
+        vector = functools.cache(self._query_vector)  # of one text, for all snippets that need it
+
         def similarity(pieces: list[str]) -> list[float]:
             rows = embedder.embed_documents([Passage("", piece) for piece in pieces])
-            return [float(score) for score in rows @ self._query_vector(run.query.text, run.query.embedding)]
+            return [float(score) for score in rows @ vector(run.query.text, run.query.embedding)]
 
         return similarity
 
