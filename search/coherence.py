@@ -47,7 +47,7 @@ def cohere(
         for key in keys if len(keys) == 1 else _best_first(keys, own, exact, id_of):
             rest = fused[key] - own[key]
             score = rest + left if rest > 0.0 else left
-            scores[key] = score if score < 1.0 else 1.0
+            scores[key] = min(1.0, score)
             left *= NEXT_NODE
     return Fusion(scores, fusion.ballots)
 

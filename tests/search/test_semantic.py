@@ -6,6 +6,7 @@ import datetime as dt
 from collections.abc import Sequence
 from pathlib import Path
 
+import numkong
 import numpy as np
 import pytest
 from search_samples import by_path, document
@@ -187,12 +188,33 @@ def matrix_of(vectors: Floats) -> VectorMatrix:
     return VectorMatrix().replaced((), block)
 
 
-def test_the_scan_in_bytes_finds_what_the_plain_scan_finds() -> None:
-    vectors = rows(24_017, 1).astype(np.float16).astype(np.float32)
+@pytest.mark.parametrize("count", [24_016, 24_017])
+def test_the_scan_in_bytes_finds_what_the_plain_scan_finds(count: int) -> None:
+    vectors = rows(count, 1).astype(np.float16).astype(np.float32)
     matrix = matrix_of(vectors)
     for query in rows(20, 2):
         exact = np.argsort(-np.einsum("ij,j->i", vectors, query), kind="stable")[:20] + 1
         assert [int(hit.id, 16) for hit in matrix.search(query, SELECT_ALL, 20)] == exact.tolist()
+
+
+@pytest.mark.parametrize("count", [7, 8, 9, 4_096])
+def test_rows_are_never_packed_as_a_multiple_of_eight(count: int) -> None:
+    block = matrix_of(rows(count, 1)).blocks[0]
+    assert len(block) == count
+    assert block.codes.width % 8, "numkong takes twice as long for these when they are in no cache"
+
+
+def test_a_deeper_look_scans_no_second_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    matrix = matrix_of(rows(4_000, 1))
+    scans: list[object] = []
+    scan = numkong.dots_packed
+    monkeypatch.setattr(numkong, "dots_packed", lambda *both: (scans.append(both), scan(*both))[1])
+    first, second = rows(2, 2)
+    near = matrix.search(first, SELECT_ALL, 20)
+    assert matrix.search(first, SELECT_ALL, 80)[:20] == near
+    assert len(scans) == 1
+    assert matrix.search(second, SELECT_ALL, 20) != near
+    assert len(scans) == 2
 
 
 def test_a_narrow_scope_is_searched_exactly() -> None:
