@@ -219,11 +219,13 @@ def _require_text(arguments: list[str]) -> None:
 
 
 def _complain(error: Exception, code: int, state: dict[str, Any], message: str = "") -> int:
+    from ctxsearch.daemon.show import safe
+
     if state.get("debug"):
         import traceback
 
         traceback.print_exception(error)
-    click.echo(f"ctxsearch: {message or error}", err=True)
+    click.echo(f"ctxsearch: {safe(message or str(error))}", err=True)  # it may name what a hostile file is called
     return code
 
 

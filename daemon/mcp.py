@@ -215,7 +215,7 @@ def _answering(session: Session, tool: Callable[..., str]) -> Callable[..., str]
                 session.close()
                 return tool(**arguments)
         except CtxsearchError as error:
-            raise ToolError(str(error)) from error
+            raise ToolError(show.safe(str(error))) from error
 
     return answer
 

@@ -121,8 +121,10 @@ def _require_remote_guards(settings: Settings) -> None:
 
 
 def _tls_credentials(settings: Settings) -> grpc.ServerCredentials | None:
-    if not settings.tls_certificate or not settings.tls_key:
+    if not settings.tls_certificate and not settings.tls_key:
         return None
+    if not settings.tls_certificate or not settings.tls_key:
+        raise BadSettingError("tls_certificate and tls_key go together: set both, or neither")
     key = Path(settings.tls_key).read_bytes()
     certificate = Path(settings.tls_certificate).read_bytes()
     return grpc.ssl_server_credentials([(key, certificate)])

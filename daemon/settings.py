@@ -261,8 +261,6 @@ def _check(settings: Settings) -> None:
         fresh, old = (getattr(settings, f"freshness_{kind}_{unit}") for kind in ("fresh", "old"))
         if fresh > old:
             raise BadSettingError(f"freshness_fresh_{unit} ({fresh}) must not exceed freshness_old_{unit} ({old})")
-    if bool(settings.tls_certificate) != bool(settings.tls_key):
-        raise BadSettingError("tls_certificate and tls_key go together: set both, or neither")
     _check_collector(settings)
 
 

@@ -14,8 +14,9 @@ import pytest
 from daemon_project import Served, add_and_wait, git, names, search
 
 from ctxsearch.daemon.boundary import Activity, Boundary
+from ctxsearch.daemon.cli import ctxsearch, main
 from ctxsearch.daemon.client import DaemonError, connect
-from ctxsearch.daemon.errors import InvalidRequestError
+from ctxsearch.daemon.errors import AmbiguousSymbolError, InvalidRequestError
 from ctxsearch.daemon.server import bind_tcp
 from ctxsearch.daemon.session import Session
 from ctxsearch.daemon.settings import BadSettingError, Settings, is_loopback, read_settings
@@ -65,6 +66,12 @@ def test_loopback_addresses_are_recognised(host: str) -> None:
 @pytest.mark.parametrize("host", ["0.0.0.0", "[::]", "192.168.1.1", "example.org", "localhost.example.org", ""])
 def test_anything_else_is_not_loopback(host: str) -> None:
     assert not is_loopback(host)
+
+
+def test_a_certificate_without_its_key_is_not_taken_for_plain_text(environ: dict[str, str]) -> None:
+    settings = read_settings(environ, {"listen": "127.0.0.1:0", "tls_certificate": "a.pem"})
+    with pytest.raises(BadSettingError, match="go together"):
+        bind_tcp(grpc.server(None), settings)  # type: ignore[arg-type]
 
 
 def test_beyond_loopback_every_guard_is_required(environ: dict[str, str]) -> None:
@@ -261,6 +268,18 @@ def test_nothing_is_written_into_the_repository(session: Session, project: Path)
     before = state()
     add_and_wait(session, project)
     assert state() == before
+
+
+def test_an_error_that_names_a_hostile_file_is_one_harmless_line(capsys: pytest.CaptureFixture[str]) -> None:
+    def raising(*_: object) -> None:
+        raise AmbiguousSymbolError("f", ["f (esc\x1b[31m.py:1, 0)", "f (two\nlines.py:1, 1)"], 2)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(ctxsearch, "invoke", raising)
+        assert main(["callers", "f"]) == 2
+    said = capsys.readouterr().err
+    assert "\x1b" not in said
+    assert said.count("\n") == 1
 
 
 def test_text_of_indexed_files_cannot_steer_the_terminal() -> None:

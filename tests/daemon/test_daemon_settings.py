@@ -64,11 +64,6 @@ def test_a_value_that_a_daemon_could_not_live_with_is_refused(environ: dict[str,
         read_settings(environ | {f"CTXSEARCH_{name.upper()}": value}, {})
 
 
-def test_a_certificate_without_its_key_is_refused(environ: dict[str, str]) -> None:
-    with pytest.raises(BadSettingError, match="go together"):
-        read_settings(environ | {"CTXSEARCH_TLS_CERTIFICATE": "a.pem"}, {})
-
-
 def test_the_token_comes_from_a_file_and_is_never_shown(environ: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "token").write_text("s3cret-token\n")
     settings = read_settings(environ | {"CTXSEARCH_TOKEN_FILE": str(tmp_path / "token")}, {})
