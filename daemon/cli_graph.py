@@ -137,7 +137,7 @@ def node(ctx: click.Context, symbol: str, repository: str, as_json: bool) -> Non
 def outline(ctx: click.Context, target: str, repository: str, as_json: bool) -> None:
     """The nodes of a file or directory (PATH relative to the repository's root), in source order."""
     session = open_session(ctx)
-    response = _outline(session, target, repository, freshness=False)
+    response = outlined(session, target, repository, freshness=False)
     if as_json:
         click.echo(show.as_json(response))
     for entry in response.entries if not as_json else ():
@@ -147,7 +147,8 @@ def outline(ctx: click.Context, target: str, repository: str, as_json: bool) -> 
     ctx.exit(FOUND if response.entries else NOTHING)
 
 
-def _outline(session: Session, target: str, repository: str, *, freshness: bool) -> graph_pb2.OutlineResponse:
+def outlined(session: Session, target: str, repository: str, *, freshness: bool) -> graph_pb2.OutlineResponse:
+    """Every node of a file or directory, of all pages."""
     if not repository:
         here = session.here()
         repository = here.name if here is not None else ""
@@ -178,7 +179,7 @@ def freshness(ctx: click.Context, target: str | None, repository: str, as_json: 
         _show_summary(session, repository, as_json)
         return
     if "/" in target or "." in target.rpartition("/")[2]:
-        listing = _outline(session, target, repository, freshness=True)
+        listing = outlined(session, target, repository, freshness=True)
         if listing.entries:
             _show_outline_freshness(listing, as_json)
             return

@@ -6,21 +6,24 @@ checks of Host and Origin.
 
 from __future__ import annotations
 
+import bisect
 import hmac
+import itertools
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any, Literal
 
 from mcp.server.mcpserver import MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.exceptions import ResourceError, ToolError
 from mcp.server.transport_security import TransportSecuritySettings
 from pydantic import Field
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ctxsearch.daemon import show
-from ctxsearch.daemon.cli_graph import selector
+from ctxsearch.daemon.cli_graph import outlined, selector
 from ctxsearch.daemon.cli_repositories import ensure_repository, wait_for_index
 from ctxsearch.daemon.client import DaemonError
+from ctxsearch.daemon.errors import UnknownRepositoryError
 from ctxsearch.daemon.session import Session
 from ctxsearch.daemon.version import VERSION
 from ctxsearch.graph.errors import CtxsearchError
@@ -121,18 +124,20 @@ class Tools:
         """Which repositories are indexed and whether the index is current. Use it when answers look out of date."""
         entries = [e for e in self._session.repositories() if repository in ("", e.repository.name)]
         lines = [show.progress_line(e.progress, e.repository.root) for e in entries]
+        if repository and not lines:
+            raise UnknownRepositoryError(repository, [e.repository.name for e in self._session.repositories()])
         return "\n".join(lines) or "no repository was added; run `ctxsearch add PATH`"
 
     def node_resource(self, repository: str, node_id: str) -> str:
         """One node's text by id."""
         request = graph_pb2.GetNodeRequest(selector=node_pb2.NodeSelector(repository=repository, node_id=node_id))
-        return "\n".join(node_text(self._session.graph("GetNode", request)))
+        return within_budget(node_text(self._session.graph("GetNode", request)), MAX_TOKENS)
 
     def file_resource(self, repository: str, path: str) -> str:
         """One indexed file's outline."""
-        request = graph_pb2.OutlineRequest(repository=repository, path=path, page_size=1000)
-        entries = self._session.graph("Outline", request).entries
-        return "\n".join(f"{'  ' * entry.depth}{show.node_line(entry.node)}" for entry in entries)
+        entries = outlined(self._session, path, repository, freshness=False).entries
+        lines = (f"{'  ' * entry.depth}{show.node_line(entry.node)}" for entry in entries)
+        return within_budget(lines, MAX_TOKENS) or f"nothing indexed at {path}"
 
     def _reached(self, method: str, request: Any, max_tokens: int) -> str:
         return within_budget(show.reached(self._session.graph(method, request)), max_tokens)
@@ -164,22 +169,20 @@ def node_text(response: graph_pb2.GetNodeResponse) -> Iterable[str]:
 
 
 def within_budget(lines: Iterable[str], max_tokens: int) -> str:
-    """As many whole lines as fit, without colour, and a note of what was left out."""
+    """As many whole lines as fit, without colour, and a note of what was left out, which counts too."""
     import click
 
-    left = max_tokens * CHARS_PER_TOKEN
-    taken: list[str] = []
-    rest = 0
-    for line in lines:
-        plain = click.unstyle(line)
-        left -= len(plain) + 1
-        if left < 0 or rest:
-            rest += 1
-        else:
-            taken.append(plain)
-    if rest:
-        taken.append(f"... {rest} more lines; raise max_tokens or narrow the question")
-    return "\n".join(taken)
+    plain = [click.unstyle(line) for line in lines]
+    budget = int(max_tokens * CHARS_PER_TOKEN)
+    if len("\n".join(plain)) <= budget:
+        return "\n".join(plain)
+    ends = list(itertools.accumulate(len(line) + 1 for line in plain))
+    taken = bisect.bisect_right(ends, budget - len(_left_out(len(plain))))
+    return "\n".join([*plain[:taken], _left_out(len(plain) - taken)])
+
+
+def _left_out(lines: int) -> str:
+    return f"... {lines} more lines; raise max_tokens or narrow the question"
 
 
 def build_server(session: Session, *, add_new: bool) -> MCPServer[Any]:
@@ -195,12 +198,15 @@ def build_server(session: Session, *, add_new: bool) -> MCPServer[Any]:
         tools.index_status,
     ):
         server.add_tool(_answering(session, tool), name=tool.__name__, structured_output=False)
-    server.resource("ctxsearch://{repository}/node/{node_id}", name="node", mime_type="text/plain")(tools.node_resource)
-    server.resource("ctxsearch://{repository}/file/{+path}", name="file", mime_type="text/plain")(tools.file_resource)
+    for address, name, read in (
+        ("ctxsearch://{repository}/node/{node_id}", "node", tools.node_resource),
+        ("ctxsearch://{repository}/file/{+path}", "file", tools.file_resource),
+    ):
+        server.resource(address, name=name, mime_type="text/plain")(_answering(session, read, ResourceError))
     return server
 
 
-def _answering(session: Session, tool: Callable[..., str]) -> Callable[..., str]:
+def _answering(session: Session, tool: Callable[..., str], problem: type[Exception] = ToolError) -> Callable[..., str]:
     """The tool, trying once more with a new daemon if the old one is gone, and with errors as agents read them."""
     import functools
 
@@ -215,7 +221,7 @@ def _answering(session: Session, tool: Callable[..., str]) -> Callable[..., str]
                 session.close()
                 return tool(**arguments)
         except CtxsearchError as error:
-            raise ToolError(show.safe(str(error))) from error
+            raise problem(show.safe(str(error))) from error
 
     return answer
 

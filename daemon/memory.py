@@ -10,6 +10,7 @@ import ctypes
 import gc
 import resource
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 
@@ -27,6 +28,17 @@ def release_memory() -> None:
     if sys.platform == "linux":
         with contextlib.suppress(AttributeError, OSError):
             ctypes.CDLL(None).malloc_trim(0)
+
+
+@contextlib.contextmanager
+def loading_what_stays() -> Iterator[None]:
+    """Leaves what is loaded within out of searches for garbage, now and later: they took as long as loading itself."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 class Sparing:

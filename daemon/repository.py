@@ -235,9 +235,16 @@ class Repository:
             self._in_use = True
             self._changed.notify_all()
 
+    def notice_lost_process(self) -> None:
+        """Has another process made ready where the one for edits was killed: the next edit need not wait for it."""
+        if self._in_use and "index" in self._workers and not self._has_process():
+            with self._changed:
+                self._changed.notify_all()
+
     def kill_workers(self, reason: str) -> None:
-        """Ends its processes because of the reason; the refresh under way fails with it."""
+        """Ends its processes because of the reason; the refresh under way fails with it. None is made ready for now."""
         self._kill_reason = reason
+        self._expect_after = time.monotonic() + DISTRUST_SECONDS
         for worker in list(self._workers.values()):
             worker.end()
 
@@ -310,11 +317,13 @@ class Repository:
 
     def _prepare(self) -> None:
         """Has the indexing process ready for an edit. If that fails, the edit will say so."""
+        start = time.monotonic()
         try:
             for report in self._worker("index", self._index_job).carry_out(Prepare()):
                 if isinstance(report, Committed):
                     self._advance()
             self._unready = False
+            _log.info("ready for edits", repository=self.record.name, ms=round((time.monotonic() - start) * 1000))
         except Exception as error:  # this thread must live
             self._dismiss("index")
             self._expect_after = time.monotonic() + DISTRUST_SECONDS

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
 from ctxsearch.daemon.layout import Layout
-from ctxsearch.daemon.memory import release_memory
+from ctxsearch.daemon.memory import loading_what_stays, release_memory
 from ctxsearch.daemon.messages import (
     Committed,
     Done,
@@ -144,7 +144,9 @@ class IndexWorker:
         try:
             if order.full:
                 self._start_over()
-            self._refresh(order, problems)
+            is_edit_of_stranger = self._indexer is None and order.paths is not None
+            with loading_what_stays() if is_edit_of_stranger else contextlib.nullcontext():
+                self._refresh(order, problems)
         except CatalogCorruptError as error:  # damage that opening did not meet
             problems.append(f"indexed again from scratch: {error}")
             self._start_over()
@@ -154,10 +156,11 @@ class IndexWorker:
     def prepare(self) -> tuple[str, ...]:
         """Reads what the next edit needs, so that it does not have to wait for that; returns what went wrong."""
         problems: list[str] = []
-        catalog, indexer = self._opened(problems)
-        if was_indexed(catalog):
-            indexer.prepare()
-            self._text = self._caught_up(catalog, problems)
+        with loading_what_stays():
+            catalog, indexer = self._opened(problems)
+            if was_indexed(catalog):
+                indexer.prepare()
+                self._text = self._caught_up(catalog, problems)
         if problems:  # of what was found damaged and made again its readers must be told
             self._tell(Committed("text", catalog.generation))
         return tuple(problems)

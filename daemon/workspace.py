@@ -585,10 +585,11 @@ class Workspace:
             yield tuple(news)
 
     def _keep_house(self) -> None:
-        """Ends indexing processes that outgrow the budget, and lets an idle model go."""
+        """Ends indexing processes that outgrow the budget, replaces lost ones, and lets an idle model go."""
         budget, sparing = self._settings.memory_budget_mb << 20, Sparing()
         while not self._stopping.wait(HOUSEKEEPING_SECONDS):
             for repository in self.repositories():
+                repository.notice_lost_process()
                 used = repository.worker_memory()
                 if used > budget:
                     _log.error("over the memory budget", repository=repository.record.name, bytes=used)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import time
 from pathlib import Path
 
 import psutil
@@ -205,6 +206,18 @@ def test_edits_are_found_after_indexing_processes_left_for_want_of_work(
         (project / "shop" / "later.py").write_text(f"def written_later_{number}():\n    return 1\n")
         refresh(session, name)
         assert names(search(session, f"written_later_{number}", name))[0] == f"written_later_{number}"
+
+
+def test_a_killed_indexing_process_is_replaced_before_anybody_asks(session: Session, project: Path) -> None:
+    add_and_wait(session, project)
+    daemon = psutil.Process(session.connection.info.pid)
+    gone = daemon.children()
+    for child in gone:
+        child.kill()
+    deadline = time.monotonic() + 60
+    while not set(daemon.children()) - set(gone):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def test_a_question_brings_back_the_process_that_the_next_edit_needs(session: Session, project: Path) -> None:

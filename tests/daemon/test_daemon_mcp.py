@@ -16,7 +16,7 @@ import anyio
 import httpx2
 import pytest
 from daemon_project import Served
-from mcp import Client, StdioServerParameters
+from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 from ctxsearch.daemon.agents import AGENTS, AgentConfigError, config_path, install, merge_json, merge_toml
@@ -72,7 +72,7 @@ def test_answers_stay_within_the_budget_and_say_what_they_left_out(served: Serve
             small = text_of(await client.call_tool("search_context", {"query": "price", "k": 20, "max_tokens": 150}))
             large = text_of(await client.call_tool("search_context", {"query": "price", "k": 20}))
             assert len(small) < len(large)
-            assert len(small) <= 150 * CHARS_PER_TOKEN + 100
+            assert len(small) <= 150 * CHARS_PER_TOKEN
 
     anyio.run(talk)
 
@@ -83,6 +83,8 @@ def test_errors_are_sentences_an_agent_can_act_on(served: Served) -> None:
             missing = await client.call_tool("callers", {"symbol": "aply_discount"})
             assert missing.is_error
             assert "apply_discount" in text_of(missing)
+            unknown = await client.call_tool("index_status", {"repository": "nope"})
+            assert "no repository 'nope'" in text_of(unknown)
             wrong = await client.call_tool("search_context", {"query": ""})
             assert wrong.is_error
             assert "text" in text_of(wrong)
@@ -97,6 +99,9 @@ def test_nodes_and_files_are_resources(served: Served) -> None:
             assert len(templates) == 2
             outline = await client.read_resource("ctxsearch://shop/file/shop/pricing.py")
             assert "apply_discount" in outline.contents[0].text  # type: ignore[union-attr]
+            assert "\x1b" not in outline.contents[0].text  # type: ignore[union-attr]
+            with pytest.raises(MCPError, match="no repository 'nope'"):
+                await client.read_resource("ctxsearch://nope/file/a.py")
 
     anyio.run(talk)
 
@@ -147,8 +152,9 @@ def test_http_answers_with_the_token_and_refuses_everything_else(http: tuple[str
 
 def test_a_budget_cuts_whole_lines() -> None:
     cut = within_budget(["a" * 100] * 10, 100)
-    assert cut.splitlines()[:3] == ["a" * 100] * 3
-    assert "7 more lines" in cut
+    assert cut.splitlines()[:2] == ["a" * 100] * 2
+    assert len(cut) <= 100 * CHARS_PER_TOKEN, "the note of what was left out counts too"
+    assert "8 more lines" in cut
     assert within_budget(["short"], 100) == "short"
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ctxsearch.daemon.memory import Sparing
+from ctxsearch.daemon.memory import Sparing, loading_what_stays
 
 
 class Cycle:
@@ -43,3 +43,11 @@ def test_what_became_garbage_before_or_after_goes() -> None:
     assert not sparing.look("two")
     assert sparing.look("two")
     assert gone_later() is None
+
+
+def test_what_is_loaded_to_stay_is_never_searched() -> None:
+    gc.unfreeze()
+    with loading_what_stays():
+        assert not gc.isenabled()
+    assert gc.isenabled()
+    assert gc.get_freeze_count() > 0
