@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 import time
 from collections import deque
 from collections.abc import Iterator
-from typing import Any
+from pathlib import Path
+from typing import Any, TextIO
 
 import click
 
@@ -94,15 +97,29 @@ def logs(ctx: click.Context, lines: int, follow: bool) -> None:
     if not path.exists():
         click.echo(f"no log at {path}; the daemon has never run", err=True)
         ctx.exit(PROBLEM)
-    with path.open(encoding="utf-8", errors="replace") as file:
-        for line in deque(file, lines):
-            click.echo(show.safe(line.rstrip("\n")))
-        while follow:
-            line = file.readline()
-            if line:
-                click.echo(show.safe(line.rstrip("\n")))
-            else:
-                time.sleep(_FOLLOW_SECONDS)
+    file = path.open(encoding="utf-8", errors="replace")
+    for line in itertools.chain(deque(file, lines), _appended(path, file) if follow else ()):
+        click.echo(show.safe(line.rstrip("\n")))
+
+
+def _appended(path: Path, file: TextIO) -> Iterator[str]:
+    """Lines as they are written, without end; when the log is rotated, those of the new file."""
+    while True:
+        line = file.readline()
+        if line:
+            yield line
+        elif _is_another(path, file):
+            file.close()
+            file = path.open(encoding="utf-8", errors="replace")
+        else:
+            time.sleep(_FOLLOW_SECONDS)
+
+
+def _is_another(path: Path, file: TextIO) -> bool:
+    try:
+        return not os.path.samestat(path.stat(), os.fstat(file.fileno()))
+    except FileNotFoundError:  # between two names
+        return False
 
 
 @click.command(epilog="Example:  ctxsearch doctor")

@@ -98,18 +98,24 @@ def _daemon(settings: Settings) -> Iterator[Finding]:
     try:
         found = client.probe(settings)
     except CtxsearchError as error:
-        yield Finding("daemon", False, str(error), "run `ctxsearch daemon stop`")
+        yield Finding("daemon", False, str(error), _end_it(settings))
         return
     if found is None:
         hung = client.is_running(settings)
         state = "its process lives but does not serve" if hung else "not running"
-        yield Finding("daemon", not hung, state, f"see {settings.log_path}" if hung else "any search starts it")
+        yield Finding("daemon", not hung, state, _end_it(settings) if hung else "any search starts it")
         return
     with found:
         info = found.info
     same = info.version == VERSION
     step = "" if same else f"this client is {VERSION}; run `ctxsearch daemon stop`"
     yield Finding("daemon", same, f"{info.version} serves, process {info.pid}", step)
+
+
+def _end_it(settings: Settings) -> str:
+    """What to do about a daemon that cannot be asked to stop; nothing is lost by it."""
+    holder = settings.lock_path.read_text(encoding="ascii", errors="replace").strip()
+    return f"see {settings.log_path}; `kill -9 {holder}` ends it, any search starts another"
 
 
 def _indexes(settings: Settings, repair: bool) -> Iterator[Finding]:

@@ -22,6 +22,7 @@ from ctxsearch.daemon.workspace import Workspace
 from ctxsearch.v1 import admin_pb2_grpc, graph_pb2_grpc, repository_pb2_grpc, search_pb2_grpc
 
 THREADS = 32
+MAX_PORT = 65535
 SERVICES = tuple(
     f"{API_VERSION}.{name}" for name in ("AdminService", "ContextSearchService", "GraphService", "RepositoryService")
 )
@@ -93,7 +94,7 @@ def bind_socket(server: grpc.Server, settings: Settings) -> None:
 def bind_tcp(server: grpc.Server, settings: Settings) -> str:
     """Binds `listen`; beyond loopback only when allowed, with TLS and a token."""
     host, _, port_text = settings.listen.rpartition(":")
-    if not host or not port_text.isdecimal():
+    if not host or not port_text.isdecimal() or int(port_text) > MAX_PORT:  # gRPC would take it modulo 65536
         raise BadSettingError(f"listen must be HOST:PORT, not {settings.listen!r}")
     if not is_loopback(host):
         _require_remote_guards(settings)

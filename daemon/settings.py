@@ -213,9 +213,12 @@ def _from_environ(environ: Mapping[str, str]) -> dict[str, Any]:
 
 def _read_token(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8").strip()
-    except OSError as error:
+        token = path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
         raise BadSettingError(f"{PREFIX}TOKEN_FILE: cannot be read: {error}") from error
+    if not token:  # "" would mean that no token is needed
+        raise BadSettingError(f"{PREFIX}TOKEN_FILE: {path} is empty")
+    return token
 
 
 def _boolean(value: Any) -> bool:

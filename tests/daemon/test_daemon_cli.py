@@ -14,8 +14,10 @@ import pytest
 from daemon_project import Served, cli, make_project
 
 from ctxsearch.daemon.cli import _SUMMARIES, _VERBS, ctxsearch, main, with_default_verb
+from ctxsearch.daemon.cli_daemon import _appended
 from ctxsearch.daemon.cli_search import search_request, split_scope
 from ctxsearch.daemon.doctor import examine
+from ctxsearch.daemon.lock import FileLock
 from ctxsearch.daemon.settings import Settings
 from ctxsearch.indexer import languages
 from ctxsearch.v1 import node_pb2, search_pb2
@@ -376,6 +378,25 @@ def test_a_bug_of_ours_is_one_line_and_never_nothing_found(
     monkeypatch.setattr(ctxsearch, "invoke", broken)
     assert main(["list"]) == 3
     assert capsys.readouterr().err == "ctxsearch: unexpected ZeroDivisionError: oops; see it with --debug\n"
+
+
+def test_a_log_is_followed_into_the_next_file(tmp_path: Path) -> None:
+    path = tmp_path / "daemon.log"
+    path.write_text("one\n")
+    lines = _appended(path, path.open())
+    assert next(lines) == "one\n"
+    path.rename(tmp_path / "daemon.log.1")
+    path.write_text("two\n")
+    assert next(lines) == "two\n"
+    lines.close()
+
+
+def test_a_daemon_that_hangs_is_named_by_doctor(settings: Settings) -> None:
+    settings.data_dir.mkdir(mode=0o700, parents=True)
+    with FileLock(settings.lock_path):
+        found = {finding.subject: finding for finding in examine(settings, repair=False)}
+    assert not found["daemon"].ok
+    assert f"`kill -9 {os.getpid()}` ends it" in found["daemon"].step
 
 
 def test_a_reader_that_leaves_early_is_no_error(served: Served) -> None:

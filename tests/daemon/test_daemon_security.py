@@ -83,9 +83,10 @@ def test_beyond_loopback_every_guard_is_required(environ: dict[str, str]) -> Non
             bind_tcp(grpc.server(None), settings)  # type: ignore[arg-type]
 
 
-def test_a_malformed_listen_address_is_refused(environ: dict[str, str]) -> None:
+@pytest.mark.parametrize("address", ["8080", "127.0.0.1:99999"])
+def test_a_malformed_listen_address_is_refused(environ: dict[str, str], address: str) -> None:
     with pytest.raises(BadSettingError, match="HOST:PORT"):
-        bind_tcp(grpc.server(None), read_settings(environ, {"listen": "8080"}))  # type: ignore[arg-type]
+        bind_tcp(grpc.server(None), read_settings(environ, {"listen": address}))  # type: ignore[arg-type]
 
 
 def test_tcp_peers_need_the_token_and_it_is_never_logged(

@@ -71,6 +71,12 @@ def test_the_token_comes_from_a_file_and_is_never_shown(environ: dict[str, str],
     assert "s3cret" not in repr(settings)
 
 
+def test_an_empty_token_file_does_not_mean_that_no_token_is_needed(environ: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("\n")
+    with pytest.raises(BadSettingError, match="is empty"):
+        read_settings(environ | {"CTXSEARCH_TOKEN_FILE": str(tmp_path / "token")}, {})
+
+
 def test_a_long_runtime_directory_is_not_used_for_the_socket(environ: dict[str, str], tmp_path: Path) -> None:
     deep = tmp_path / ("x" * 120)
     deep.mkdir()
