@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -53,7 +54,10 @@ def _agreed(root: Path) -> bool:
 
 
 def _add(session: Session, path: Path, name: str, *, dry_run: bool) -> repository_pb2.AddRepositoryResponse:
-    request = repository_pb2.AddRepositoryRequest(path=str(path.absolute()), name=name, dry_run=dry_run)
+    place = str(path.absolute())
+    if place != place.encode(errors="replace").decode():
+        raise NotInRepositoryError(f"{os.fsencode(place)!r} is not UTF-8, so that no answer could name it; rename it")
+    request = repository_pb2.AddRepositoryRequest(path=place, name=name, dry_run=dry_run)
     answer: repository_pb2.AddRepositoryResponse = session.repository("AddRepository", request, timeout=600.0)
     return answer
 
@@ -157,7 +161,7 @@ def add(ctx: click.Context, path: Path, name: str, dry_run: bool, no_wait: bool,
         click.echo("\n".join(_preview(answer)))
     else:
         state = "was there already" if answer.existed else "added"
-        click.echo(f"{answer.repository.name}: {state}, {answer.repository.root}")
+        click.echo(f"{answer.repository.name}: {state}, {show.safe(answer.repository.root)}")
 
 
 def _preview(answer: repository_pb2.AddRepositoryResponse) -> Iterator[str]:

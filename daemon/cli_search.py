@@ -15,11 +15,16 @@ from ctxsearch.daemon.cli import FOUND, INT32, NOTHING, SECONDS, open_session
 from ctxsearch.daemon.cli_repositories import ensure_repository, wait_for_index
 from ctxsearch.daemon.session import Session
 from ctxsearch.daemon.settings import editor_command
+from ctxsearch.graph.errors import CtxsearchError
 from ctxsearch.v1 import node_pb2, repository_pb2, search_pb2
 
 _SCOPE_TOKEN = re.compile(r"^[-!]?(path|lang|kind|repo|module):.+")
 _MODES = ("hybrid", "keyword", "semantic", "fuzzy")
 _FLOORS = ("fresh", "acceptable", "stale", "stale-with-risk")
+
+
+class EditorError(CtxsearchError):
+    """The user's editor cannot be started."""
 
 
 def search_options(command: Any) -> Any:
@@ -195,10 +200,16 @@ def open_in_editor(session: Session, node: node_pb2.Node) -> None:
 
     status = session.repository("GetStatus", repository_pb2.GetStatusRequest(repository=node.repository))
     file = Path(status.repository.root) / node.path
-    command = shlex.split(editor_command())
+    try:
+        command = shlex.split(editor_command())
+    except ValueError as error:
+        raise EditorError(f"the editor {editor_command()!r} cannot be read: {error}; set EDITOR") from error
     takes_goto = Path(command[0]).name in {"code", "code-insiders", "codium", "cursor"}
     place = ["--goto", f"{file}:{node.start_line}"] if takes_goto else [f"+{node.start_line}", str(file)]
-    subprocess.run([*command, *place], check=False)
+    try:
+        subprocess.run([*command, *place], check=False)
+    except OSError as error:
+        raise EditorError(f"the editor {command[0]!r} cannot be run: {error.strerror}; set EDITOR") from error
 
 
 @click.command(epilog="Example:  ctxsearch compare 'parse configuration file' -k 5")

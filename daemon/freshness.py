@@ -5,8 +5,9 @@ Classifying takes milliseconds for all nodes, so it happens here, where it can a
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile
@@ -30,7 +31,7 @@ from ctxsearch.graph.freshness import (
     summarise,
     with_unreadable,
 )
-from ctxsearch.graph.model import CodeNode, NodeId
+from ctxsearch.graph.model import CodeNode, NodeFlag, NodeId
 from ctxsearch.graph.node_history import BEYOND, Source
 from ctxsearch.graph.vanished import Vanished
 from ctxsearch.search.ports import FreshnessFact
@@ -132,6 +133,10 @@ class NoHistory:
         """The same: there is nothing to mark."""
         return self
 
+    def after_checkout(self) -> NoHistory:
+        """The same."""
+        return self
+
 
 NO_HISTORY = NoHistory()
 
@@ -150,7 +155,7 @@ class FreshnessTable:
     """The classes of one generation's nodes.
 
     A node that it does not know was written since, hence is fresh, unless it has no file (a library's symbol, a
-    package), or no git is there to tell.
+    package), no git is there to tell, or HEAD is another commit by now.
     """
 
     def __init__(
@@ -173,6 +178,7 @@ class FreshnessTable:
         self._last: NDArray[np.int32] = columns["last"]  # per node, its position among the commits; -1 unknown
         self._commits: Sequence[str] = columns["commits"].tolist()
         self._has_git = bool((self._facts.sources != Source.NONE).any())
+        self._head_moved = False
         self._now = self._classify()  # replaced as a whole when the wall clock's day is over
 
     def fact(self, node_id: NodeId) -> FreshnessFact:
@@ -195,8 +201,9 @@ class FreshnessTable:
         """Why a node has its class, the weightiest reason first."""
         row = self._rows.get(node_id)
         if row is None:
-            newer = self._stranger(node_id) is NEWER_THAN_HISTORY
-            return ("written since history was last read" if newer else "its history is not known",)
+            if self._stranger(node_id) is NEWER_THAN_HISTORY:
+                return ("written since history was last read",)
+            return ("HEAD moved since history was last read" if self._head_moved else "its history is not known",)
         return tuple(self._sentence(reason, row) for reason in self._current().classified.explain(row).reasons)
 
     def past(self, node_id: NodeId) -> NodePast:
@@ -211,8 +218,13 @@ class FreshnessTable:
             subject=str(columns["commit_subjects"][last]) if last >= 0 else "",
             commits=int(columns["commit_counts"][row]),
             authors=int(columns["author_counts"][row]),
-            flags=tuple(word for flag, word in _FLAGS.items() if flags & flag),
+            flags=(*(word for flag, word in _FLAGS.items() if flags & flag), *self._marks(node_id)),
         )
+
+    def _marks(self, node_id: NodeId) -> tuple[str, ...]:
+        """What the source itself says of it."""
+        node = self._node_of(node_id)
+        return ("deprecated",) if node is not None and node.flags & NodeFlag.DEPRECATED else ()
 
     def oldest_hot(self, most: int) -> tuple[OldHot, ...]:
         """The oldest code that living code relies on."""
@@ -232,6 +244,13 @@ class FreshnessTable:
         if rows == np.flatnonzero(self._facts.unreadable).tolist():
             return self
         return FreshnessTable(self._columns, self._rules, self._node_of, rows)
+
+    def after_checkout(self) -> FreshnessTable:
+        """The same once HEAD is another commit: a node that it does not know may be old, and waits to be read."""
+        made = copy.copy(self)
+        made._head_moved = True
+        made._now = replace(self._now, facts={})
+        return made
 
     def _path(self, node_id: NodeId) -> str:
         node = self._node_of(node_id)
@@ -262,7 +281,8 @@ class FreshnessTable:
 
     def _stranger(self, node_id: NodeId) -> FreshnessFact:
         node = self._node_of(node_id)
-        return UNKNOWN if (node is not None and not node.path) or not self._has_git else NEWER_THAN_HISTORY
+        is_known_to_be_new = self._has_git and not self._head_moved and (node is None or node.path)
+        return NEWER_THAN_HISTORY if is_known_to_be_new else UNKNOWN
 
     def _name(self, row: int) -> str:
         node = self._node_of(NodeId(f"{int(self._ids[row]):016x}"))

@@ -314,6 +314,10 @@ def test_the_best_result_opens_in_the_editor(served: Served, monkeypatch: pytest
     monkeypatch.setenv("VISUAL", str(editor))
     cli(served.settings, served.root, "apply_discount", "--open")
     assert (tmp_path / "opened").read_text().strip() == f"+4 {served.root}/shop/pricing.py"
+    for wrong in ("no-such-editor", "'unfinished"):
+        monkeypatch.setenv("VISUAL", wrong)
+        done = cli(served.settings, served.root, "apply_discount", "--open")
+        assert (done.returncode, done.stderr.endswith("; set EDITOR\n")) == (3, True)
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -367,6 +371,14 @@ def test_a_value_that_no_message_can_carry_is_a_usage_error(served: Served, argu
     done = cli(served.settings, served.root, *arguments)
     assert (done.returncode, "Traceback" in done.stderr) == (2, False)
     assert "Error: " in done.stderr
+
+
+def test_a_directory_whose_name_is_not_text_is_refused_with_the_reason(settings: Settings, tmp_path: Path) -> None:
+    place = tmp_path / "caf\udce9"
+    place.mkdir()
+    done = cli(settings, place, "add", ".")
+    assert done.returncode == 3
+    assert "is not UTF-8, so that no answer could name it; rename it" in done.stderr
 
 
 def test_a_bug_of_ours_is_one_line_and_never_nothing_found(

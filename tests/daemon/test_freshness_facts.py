@@ -318,6 +318,12 @@ def test_what_has_no_file_is_of_unknown_age_and_what_is_newer_than_the_table_is_
     assert looked.table.reasons(external) == ("its history is not known",)
     assert looked.table.fact(NodeId("f" * 16)).freshness is Freshness.FRESH
     assert looked.table.reasons(NodeId("f" * 16)) == ("written since history was last read",)
+    moved = looked.table.after_checkout()
+    assert moved.fact(NodeId("f" * 16)).freshness is Freshness.ACCEPTABLE
+    assert moved.fact(NodeId("f" * 16)).source == "none"
+    assert moved.reasons(NodeId("f" * 16)) == ("HEAD moved since history was last read",)
+    known = looked.id("a.f")
+    assert moved.fact(known) == looked.table.fact(known)
 
 
 def test_without_git_nothing_is_fresh(tmp_path: Path) -> None:
@@ -432,3 +438,11 @@ def test_a_line_names_the_last_commit_only_where_one_is_known() -> None:
     known.MergeFrom(unknown)
     known.last_commit_time.FromSeconds(DAY)
     assert freshness_line(known).endswith("penalty 0.7  1234567890ab 1970-01-02  git  (touched)")
+
+
+def test_what_the_source_calls_deprecated_is_told_beside_the_class(world: World) -> None:
+    world.repository.write("a.py", 'def old():\n    """Deprecated: use new."""\n\n\ndef new():\n    return 1\n')
+    world.repository.commit()
+    looked = world.look()
+    assert looked.table.past(looked.id("a.old")).flags == ("deprecated",)
+    assert looked.table.past(looked.id("a.new")).flags == ()
