@@ -195,11 +195,24 @@ class Assembler:
             if definition.kind in CLASS_LIKE:
                 for kind, types in ((EdgeKind.EXTENDS, definition.bases), (EdgeKind.IMPLEMENTS, definition.implements)):
                     for base in types:
-                        self._type_edges(index, definition.parent, base, kind, definition.name_line)
+                        self._parents(index, base, kind)
             for decorator in definition.decorators:
                 line = self.table.facts.exprs[decorator].line
                 for target in self._named_nodes(self.evaluator.decorator(self.path, decorator)):
                     self._add(self.id_of(index), target, EdgeKind.DECORATES, Rule.LEXICAL, line)
+
+    def _parents(self, index: int, base: Type, kind: EdgeKind) -> None:
+        """Edges to the types that one parent's name means; a class implements an interface however that is written."""
+        definition = self.table.facts.definitions[index]
+        values = self.evaluator.base_classes(self.path, index, base) if base.name not in _SYNTACTIC_TYPES else ()
+        for value in values if len(values) <= MAX_CANDIDATES else ():
+            if isinstance(value, (Class, Inst)) and (value.path, value.index) != (self.path, index):
+                is_interface = self.evaluator.definition(value.path, value.index).kind is NodeKind.INTERFACE
+                own = EdgeKind.IMPLEMENTS if is_interface and definition.kind is NodeKind.CLASS else kind
+                for target in self._node_of(value):
+                    self._add(self.id_of(index), target, own, Rule.LEXICAL, definition.name_line)
+        for arg in base.args:
+            self._type_edges(index, definition.parent, arg, EdgeKind.USES, definition.name_line)
 
     def _edges(self) -> tuple[Edge, ...]:
         return tuple(
@@ -275,7 +288,7 @@ class Assembler:
         )
 
 
-_SYNTACTIC_TYPES = frozenset({"|", "&", "[]", "->", "()", "{}"})
+_SYNTACTIC_TYPES = frozenset({"", "|", "&", "[]", "->", "<-", "()", "{}"})
 
 
 def package_node_id(path: str) -> NodeId:

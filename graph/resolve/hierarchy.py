@@ -48,7 +48,7 @@ def _twins(evaluator: Evaluator, owner: Class, method: Definition) -> list[Place
     if evaluator.overloads:
         twins = [index for index in twins if _arity(definitions[index]) == _arity(method)]
         same = [index for index in twins if _written_types(definitions[index]) == _written_types(method)]
-        twins = same or twins[:1]
+        twins = same or [index for index in twins if _may_be_overridden(definitions, index, method)][:1]
     return [(owner.path, index) for index in twins]
 
 
@@ -58,6 +58,18 @@ def _arity(definition: Definition) -> int:
 
 def _written_types(definition: Definition) -> list[str]:
     return [param.type.name.rsplit(".", 1)[-1] if param.type else "" for param in definition.params]
+
+
+def _may_be_overridden(definitions: tuple[Definition, ...], index: int, method: Definition) -> bool:
+    """Whether other types are written for the same parameters: for type parameters, or where the method says so."""
+    if "override" in method.signature.split():
+        return True
+    open_types, around = {""}, index
+    while around >= 0:
+        open_types.update(param.name for param in definitions[around].type_params)
+        around = definitions[around].parent
+    pairs = zip(_written_types(definitions[index]), _written_types(method), strict=False)
+    return all(wanted == given or wanted in open_types or not given for wanted, given in pairs)
 
 
 def override_notes(evaluator: Evaluator, path: str, found: list[tuple[int, list[Place]]]) -> Iterator[tuple[Key, str]]:

@@ -269,6 +269,7 @@ class RustEvaluator(RustClosures):
 
     def _is_foreign(self, path: str, crate: str, name: str) -> bool:
         """Whether a macro's path, or the import of its name, leads out of the workspace."""
+        self.record_name(path, name)
         if not crate:
             imports = self.table(path).imports.get(MODULE_SCOPE, {}).get(name, ())
             crate = next((self.table(path).facts.imports[index].module for index in imports), "")
