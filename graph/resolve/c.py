@@ -7,7 +7,7 @@ defines is external (a library's or the compiler's).
 from __future__ import annotations
 
 from ctxsearch.graph import ops
-from ctxsearch.graph.facts import LONE_NAME, MODULE_SCOPE, Definition, Expr, Import, ParamKind, Type
+from ctxsearch.graph.facts import ARROW, LONE_NAME, MODULE_SCOPE, Definition, Expr, Import, ParamKind, Type
 from ctxsearch.graph.model import CALLABLE_KINDS, NodeFlag, NodeKind
 from ctxsearch.graph.resolve.c_library import C_LIBRARY
 from ctxsearch.graph.resolve.evaluate import Evaluator
@@ -16,7 +16,11 @@ from ctxsearch.graph.resolve.values import EXTERNAL, UNKNOWN, Class, Ext, Func, 
 
 Place = tuple[str, int]
 MAX_CLOSURE = 2000  # files of one include closure
-SMART_POINTERS = frozenset({"unique_ptr", "shared_ptr", "weak_ptr", "optional", "reference_wrapper"})
+SMART_POINTERS = frozenset({"unique_ptr", "shared_ptr", "weak_ptr", "optional", "reference_wrapper", "iterator"})
+_MAPS = frozenset({"map", "unordered_map", "multimap", "unordered_multimap"})
+_OPENING = frozenset({"get", "value", "value_or"})  # of a smart pointer: what it points at
+_HELD = frozenset({"at", "front", "back", "top", "emplace_back"})  # of a container: one of its items
+_PLACES = frozenset({"begin", "cbegin", "end", "cend", "rbegin", "find", "lower_bound", "upper_bound"})
 
 
 _LITERAL_TYPES = {
@@ -247,9 +251,58 @@ class CEvaluator(Evaluator):
     def eval_name(self, path: str, index: int, expr: Expr) -> Values:
         return _concrete(super().eval_name(path, index, expr), keep_packages=True)
 
+    # -- what the standard library holds
+
+    def eval_member(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
+        arrow = expr.text == ARROW
+        return self._each(self.value(path, expr.base), lambda base: self._library_member(base, expr.name, arrow=arrow))
+
+    def _library_member(self, base: Value, name: str, *, arrow: bool) -> Values:
+        """`p->name` is of what p points at, `p.name` of a smart pointer itself."""
+        if not isinstance(base, Ext) or not base.args:
+            return self.member(base, name)
+        owner = base.name.rsplit(".", 1)[-1]
+        if owner in SMART_POINTERS and arrow:
+            return self._each(base.args[0], lambda held: self._library_member(held, name, arrow=False)) or EXTERNAL
+        if owner == "pair" and name in ("first", "second"):
+            return base.args[-1 if name == "second" else 0] or EXTERNAL
+        return (Ext(f"{base.name}.{name}", base.args),)
+
+    def _library_result(self, callee: Ext) -> Values | None:
+        owner, _, name = callee.name.rpartition(".")
+        owner = owner.rsplit(".", 1)[-1]
+        if owner in SMART_POINTERS:
+            if name == "lock":
+                return (Ext("shared_ptr", callee.args),)
+            return callee.args[0] or EXTERNAL if name in _OPENING else EXTERNAL
+        if name in _HELD:
+            return callee.args[-1] or EXTERNAL
+        return (Ext("iterator", (self.element(Ext(owner, callee.args)),)),) if name in _PLACES else None
+
+    def eval_enter(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
+        """*p: what a smart pointer points at; a plain pointer is taken for what it points at anyway."""
+        return self._each(self.value(path, expr.base), lambda value: self._opened(value))
+
+    def _opened(self, value: Value) -> Values:
+        if isinstance(value, Ext) and value.args and value.name.rsplit(".", 1)[-1] in SMART_POINTERS:
+            return value.args[0] or EXTERNAL
+        return (value,)
+
+    def receivers(self, path: str, callee: Expr) -> Values:
+        found = super().receivers(path, callee)
+        return self._each(found, self._opened) if callee.text == ARROW else found
+
     def call_result(self, callee: Value, path: str, index: int) -> Values:
+        if isinstance(callee, Ext) and callee.args:
+            held = self._library_result(callee)
+            if held is not None:
+                return held
         if isinstance(callee, Package):
             name = callee.name.rsplit(".", 1)[-1]
+            made = self.table(path).facts.exprs[index].type
+            if made is not None:
+                scope = self.table(path).facts.exprs[index].scope
+                return (Ext(name.replace("make_", "") + "_ptr", (self.typed(path, scope, made),)),)
             args = self.table(path).facts.exprs[index].args
             if name in ("move", "forward", "ref", "cref", "get") and len(args) == 1:
                 return self.value(path, args[0])
@@ -442,14 +495,18 @@ class CEvaluator(Evaluator):
         if declared.name in ("[]", "->"):
             return (Ext(declared.name, tuple(self.typed(path, scope, arg) for arg in declared.args)),)
         if declared.name.rsplit(".", 1)[-1] in SMART_POINTERS and declared.args:
-            return self.typed(path, scope, declared.args[0])
+            return (Ext(declared.name, (self.typed(path, scope, declared.args[0]),)),)
         if declared.args:
             classes = self.type_classes(path, scope, declared)
             if classes and isinstance(classes[0], Ext):
+                if classes[0].args:
+                    return classes  # another name for a library's type
                 return (Ext(declared.name, tuple(self.typed(path, scope, arg) for arg in declared.args)),)
         return super().type_instances(path, scope, declared)
 
     def item(self, base: Value, key: str | None) -> Values:
+        if isinstance(base, Ext) and base.name == "pair" and key in ("0", "1"):
+            return base.args[-int(key)] or EXTERNAL
         if isinstance(base, Ext) and base.args and base.name != "->":
             return base.args[-1] or EXTERNAL
         if isinstance(base, Inst):
@@ -459,6 +516,8 @@ class CEvaluator(Evaluator):
         return super().item(base, key)
 
     def element(self, base: Value) -> Values:
+        if isinstance(base, Ext) and base.name.rsplit(".", 1)[-1] in _MAPS and len(base.args) > 1:
+            return (Ext("pair", base.args[:2]),)
         if isinstance(base, Ext) and base.args and base.name != "->":
             return base.args[-1] or EXTERNAL
         return super().element(base)

@@ -273,6 +273,10 @@ class Evaluator(Lookups):
         values = [self.decode_value(item) for item in noted] if len(noted) <= MAX_DISPATCH else []
         return [value for value in values if isinstance(value, Func)]
 
+    def receivers(self, path: str, callee: Expr) -> Values:
+        """What a member that is called is a member of."""
+        return self.ask(path, callee.base)
+
     def descends(self, place: tuple[str, int], owners: set[tuple[str, int]]) -> bool:
         """Whether a method's class is one of the classes or inherits from one."""
         path, index = place

@@ -117,7 +117,7 @@ def dispatched(evaluator: Evaluator, table: FileTable, expr: Expr, target: Place
         return []
     callee = table.facts.exprs[expr.base]
     if callee.op is ops.MEMBER:
-        receivers = evaluator.ask(table.path, callee.base)
+        receivers = evaluator.receivers(table.path, callee)
     else:
         receivers = evaluator.eval_this(table.path, -1, Expr(ops.THIS, expr.scope, expr.line, expr.at))
     owners = {(value.path, value.index) for value in receivers if isinstance(value, Inst)}

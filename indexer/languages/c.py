@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from ctxsearch.graph.facts import LONE_NAME, Import, Op, Param, ParamKind, Type
+from ctxsearch.graph.facts import ARROW, LONE_NAME, MAKERS, Import, Op, Param, ParamKind, Type
 from ctxsearch.graph.model import NodeFlag, NodeKind
 from ctxsearch.indexer.languages.blocks import BlockExtractor
 from ctxsearch.indexer.languages.builder import Draft
@@ -415,11 +415,18 @@ class CExtractor(BlockExtractor):
 
     def on_range(self, node: Node) -> None:
         declarator, right = node.child_by_field_name("declarator"), node.child_by_field_name("right")
-        name = self._declared_name(declarator) if declarator is not None else None
-        if name is not None and right is not None:
+        if declarator is None or right is None:
+            return
+        parts = _bound_parts(declarator)
+        name = self._declared_name(declarator)
+        value = self.add(node, Op.ELEMENT, base=self.expr(right)) if name is not None or parts else -1
+        if name is not None:
             declared = self._declared_type(node, declarator)
-            value = self.add(node, Op.ELEMENT, base=self.expr(right))
             self.assign(self.name(name), value, type=declared, declares=True, until=node.end_byte)
+        for place, part in enumerate(parts):
+            key = self.add(part, Op.LITERAL, "int", text=str(place))
+            item = self.add(part, Op.INDEX, base=value, args=(key,))
+            self.assign(self.name(part), item, declares=True, until=node.end_byte)
 
     def on_catch(self, node: Node) -> None:
         parameters = node.child_by_field_name("parameters")
@@ -459,7 +466,9 @@ class CExtractor(BlockExtractor):
         if kind == "field_expression":
             field = node.child_by_field_name("field")
             name = _dotted(self.text(field)).split(".")[-1] if field is not None else ""
-            return self.add(node, Op.MEMBER, name, base=self.expr(node.child_by_field_name("argument")))
+            arrow = self.text(operator) if (operator := node.child_by_field_name("operator")) is not None else ""
+            base = self.expr(node.child_by_field_name("argument"))
+            return self.add(node, Op.MEMBER, name, base=base, text=ARROW if arrow == ARROW else "")
         if kind in ("qualified_identifier", "template_function", "template_type", "scoped_identifier"):
             return self._path(node)
         if kind in _LITERALS:
@@ -469,7 +478,8 @@ class CExtractor(BlockExtractor):
         if kind in ("parenthesized_expression", "condition_clause"):
             return self.expr(node.named_child(0))
         if kind == "pointer_expression":
-            return self.expr(node.child_by_field_name("argument"))
+            base = self.expr(node.child_by_field_name("argument"))
+            return self.add(node, Op.ENTER, "*", base=base) if self._is_opened(node) else base
         if kind == "subscript_expression":
             return self.add(node, Op.INDEX, base=self.expr(node.child_by_field_name("argument")))
         if kind == "new_expression":
@@ -502,7 +512,27 @@ class CExtractor(BlockExtractor):
                 types = function.child_by_field_name("arguments")
                 declared = self._type(types.named_child(0)) if types is not None and types.named_child_count else None
                 return self.add(node, Op.CAST, base=args[0] if args else -1, type=declared)
-        return self.add(node, Op.CALL, base=self.expr(function), args=args)
+        return self.add(node, Op.CALL, base=self.expr(function), args=args, type=self._made(function))
+
+    def _made(self, function: Node | None) -> Type | None:
+        """T of `std::make_unique<T>(...)`."""
+        while function is not None and function.type == "qualified_identifier":
+            function = function.child_by_field_name("name")
+        if function is None or function.type != "template_function":
+            return None
+        name, types = function.child_by_field_name("name"), function.child_by_field_name("arguments")
+        if name is None or types is None or self.text(name) not in MAKERS or not types.named_child_count:
+            return None
+        return self._type(types.named_child(0))
+
+    def _is_opened(self, node: Node) -> bool:
+        """`*p` whose p may be a smart pointer; what a call calls is no matter of its own."""
+        if self.language != "cpp" or self.source[node.start_byte : node.start_byte + 1] != b"*":
+            return False
+        around = node.parent
+        while around is not None and around.type == "parenthesized_expression":
+            around = around.parent
+        return around is not None and around.type != "call_expression"
 
     def _path(self, node: Node) -> int:
         """a::b::c as members of members; template arguments are left out."""
@@ -657,6 +687,15 @@ def _clean(comment: str) -> str:
     if comment.startswith("//"):
         return comment.lstrip("/!<").strip()
     return _MARGIN.sub("", comment.removeprefix("/*").removesuffix("*/").lstrip("*!")).strip()
+
+
+def _bound_parts(declarator: Node) -> list[Node]:
+    """The names of `auto& [key, value]`."""
+    while declarator.type == "reference_declarator" and declarator.named_children:
+        declarator = declarator.named_children[-1]
+    if declarator.type != "structured_binding_declarator":
+        return []
+    return [child for child in declarator.named_children if child.type == "identifier"]
 
 
 EXTRACTOR = CExtractor

@@ -25,6 +25,8 @@
 (block (var_definition pattern: (identifier) @local type: (_)? @type value: (_)? @value))
 (enumerator . (identifier) @local)
 (case_clause pattern: (identifier) @local)
+(case_clause pattern: (tuple_pattern (identifier) @local))
+(lambda_expression parameters: (identifier) @local)
 (call_expression function: (identifier) @callee) @call
 (call_expression function: (field_expression value: (_) @receiver field: (identifier) @callee)) @call
 (call_expression function: (generic_function function: (identifier) @callee)) @call

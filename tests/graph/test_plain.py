@@ -46,6 +46,7 @@ end
             "a.scala",
             "class A {\n  def helper() = 1\n}\nobject B {\n  def f() = { val helper = () => 1; helper() }\n}\n",
         ),
+        ("a.scala", "class A {\n  def helper() = 1\n}\nobject B {\n  def f(xs: Xs) = xs.map(helper => helper())\n}\n"),
         ("a.jl", "helper(x) = x\nf(helper) = helper(1)\n"),
         ("a.jl", "helper(x) = x\nf(xs) = map(helper -> helper(1), xs)\n"),
     ],
