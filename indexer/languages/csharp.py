@@ -229,7 +229,10 @@ class CSharpExtractor(TypedExtractor):
         return None if sign is None else self._callable(node, NodeKind.METHOD, f"operator {self.text(sign)}", sign)
 
     def _indexer(self, node: Node) -> Draft | None:
-        return self._callable(node, NodeKind.METHOD, "this[]", node)
+        draft = self._callable(node, NodeKind.METHOD, "this[]", node)
+        if self.field(node, "value") is not None:  # this[int i] => ...
+            draft.flags &= ~(NodeFlag.ABSTRACT | NodeFlag.DECLARATION)
+        return draft
 
     def _property(self, node: Node) -> Draft | None:
         name = self.field(node, "name")

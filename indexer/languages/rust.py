@@ -29,6 +29,11 @@ _TRANSPARENT = frozenset({"parenthesized_expression", "reference_expression", "u
 _STRIPPED = frozenset({"reference_type", "pointer_type", "dynamic_type", "abstract_type", "bounded_type"})
 _MARGIN = re.compile(r"^[ \t]*\*? ?", re.MULTILINE)
 _TEMPLATES = frozenset({"quote", "quote_spanned", "parse_quote", "parse_quote_spanned", "stringify"})  # code as data
+# A test, also tokio::test(...), rstest, test_case(...) and cfg(test); not cfg(not(test)) or a text that says "latest".
+_TEST_ATTRIBUTE = re.compile(
+    r"#\[\s*(?:(?:\w+\s*::\s*)*(?:\w+_)?r?s?tests?(?:_\w+)?\s*[\](]|cfg\(\s*(?:all\(\s*)?test\b)"
+)
+HEAD_BYTES = 16_384  # where a file's own doc comment is looked for
 MAX_TOKENS = 400  # tokens of one macro invocation that are looked at
 
 
@@ -85,7 +90,7 @@ class RustExtractor(BlockExtractor):
         while previous is not None and previous.type in _COMMENTS:
             if previous.type == "attribute_item":
                 text = self.text(previous)
-                if "test" in text:
+                if _TEST_ATTRIBUTE.match(text):
                     draft.flags |= NodeFlag.TEST
                 if "deprecated" in text:
                     draft.flags |= NodeFlag.DEPRECATED
@@ -240,7 +245,8 @@ class RustExtractor(BlockExtractor):
             draft.params = [Param("", self._type(item)) for item in body.children_by_field_name("type")]
 
     def finish(self) -> None:
-        """A type of this file implements the traits of this file's impl blocks."""
+        """The file's own doc comment; a type of this file implements the traits of this file's impl blocks."""
+        self.doc = "\n".join(_inner_lines(self.source[:HEAD_BYTES]))
         for _, _, owner, trait, _, scope in self._impls:
             if trait is None:
                 continue
@@ -614,9 +620,19 @@ def _joined(prefix: str, path: str) -> str:
     return f"{prefix}::{path}" if prefix else path
 
 
+def _inner_lines(source: bytes) -> Iterator[str]:
+    """The `//!` lines that a file begins with."""
+    for line in source.split(b"\n"):
+        text = line.strip()
+        if text.startswith(b"//!"):
+            yield text[3:].strip().decode("utf-8", "replace")
+        elif text and not text.startswith((b"//", b"#!")):
+            return
+
+
 def _clean(comment: str) -> str:
-    if comment.startswith("#"):
-        return ""
+    if comment.startswith(("#", "//!", "/*!")):
+        return ""  # an attribute, or about what is around
     if comment.startswith("//"):
         return comment.lstrip("/!").strip()
     return _MARGIN.sub("", comment.removeprefix("/*").removesuffix("*/").lstrip("*!")).strip()

@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 from resolved_calls import calls
 
+from ctxsearch.graph.model import NodeFlag
+from ctxsearch.indexer.parse import parse
+
 
 def test_use_paths_lead_through_mod_declarations() -> None:
     files = {
@@ -149,3 +152,29 @@ def test_a_macro_of_another_crate_or_of_std_is_no_macro_of_the_workspace() -> No
     assert calls(files, "a/src/lib.rs") == {("own", "a/src/lib.rs:trace")}
     assert calls(files, "b/src/lib.rs") == set()
     assert calls(files, "c/src/lib.rs") == {("f", "a/src/lib.rs:trace")}
+
+
+def test_a_file_s_own_comment_is_not_that_of_its_first_item() -> None:
+    facts = parse("src/lib.rs", b"//! About the crate.\n//! More.\n\n/// About S.\npub struct S;\n")
+    assert facts.doc == "About the crate.\nMore."
+    assert facts.definitions[0].doc == "About S."
+
+
+@pytest.mark.parametrize(
+    ("attribute", "is_test"),
+    [
+        ("#[test]", True),
+        ("#[tokio::test(flavor = 'multi_thread')]", True),
+        ("#[rstest]", True),
+        ("#[test_case(1)]", True),
+        ("#[cfg(test)]", True),
+        ("#[cfg(all(test, unix))]", True),
+        ("#[cfg(not(test))]", False),
+        ('#[doc(alias = "latest")]', False),
+        ('#[cfg(feature = "test-util")]', False),
+        ('#[deprecated(note = "use test")]', False),
+    ],
+)
+def test_which_attributes_make_a_test(attribute: str, is_test: bool) -> None:
+    facts = parse("src/lib.rs", f"{attribute}\nfn f() {{}}\n".encode())
+    assert bool(facts.definitions[0].flags & NodeFlag.TEST) is is_test

@@ -79,6 +79,14 @@ def test_target_typed_new_takes_the_declared_type() -> None:
     assert [each.type for each in found.exprs if each.op == Op.NEW] == [Type("B"), Type("D"), Type("C")]
 
 
+def test_an_indexer_with_an_expression_has_a_body() -> None:
+    found = facts(
+        "class A { public int this[int i] => 1; } abstract class B { public abstract int this[int i] { get; } }"
+    )
+    assert not definition(found, "A.this[]").flags & NodeFlag.DECLARATION
+    assert definition(found, "B.this[]").flags & NodeFlag.DECLARATION
+
+
 def test_record_parameters_are_properties() -> None:
     found = facts("public record R(int A, B C);")
     assert definition(found, "R.C").kind == NodeKind.VARIABLE
