@@ -13,7 +13,7 @@ import msgspec
 
 from ctxsearch.graph.facts import MODULE_SCOPE, Definition, FileFacts
 from ctxsearch.graph.model import NodeFlag, NodeKind
-from ctxsearch.indexer.languages.builder import MAX_SIGNATURE, digest
+from ctxsearch.indexer.languages.builder import MAX_SIGNATURE, count_lines, digest
 
 LONG_STRETCH = 120  # lines outside any definition that a reader would still take in at a glance
 LONG_TEXT = 80  # the same, of a file without any definition
@@ -24,7 +24,7 @@ _NEWLINE = re.compile(rb"\n")
 
 def with_chunks(facts: FileFacts, source: bytes) -> FileFacts:
     """The facts with a section for every piece of a long stretch that no named definition covers."""
-    line_count = source.count(b"\n") + (not source.endswith(b"\n") and bool(source))
+    line_count = count_lines(source)
     if line_count <= LONG_TEXT:
         return facts
     covered = [item for item in facts.definitions if item.parent < 0 and not item.flags & NodeFlag.ANONYMOUS]

@@ -6,7 +6,7 @@ from ctxsearch.graph.facts import Definition, FileFacts
 from ctxsearch.graph.model import NodeFlag
 from ctxsearch.indexer.chunks import with_chunks
 from ctxsearch.indexer.languages import LanguageSpec, detect
-from ctxsearch.indexer.languages.builder import Extractor, digest, parse_tree
+from ctxsearch.indexer.languages.builder import Extractor, count_lines, digest, parse_tree
 from ctxsearch.indexer.languages.documents import DocumentExtractor
 from ctxsearch.indexer.languages.manifests import parse_manifest
 
@@ -63,11 +63,10 @@ def _scan(path: str, source: bytes, flags: NodeFlag, spec: LanguageSpec) -> File
 
 def _bare_facts(path: str, language: str, source: bytes, flags: NodeFlag, parse_errors: int = 0) -> FileFacts:
     """The file itself and nothing inside it."""
-    lines = source.count(b"\n") + 1
     return FileFacts(
         path=path,
         language=language,
-        line_count=lines,
+        line_count=count_lines(source),
         flags=flags,
         parse_errors=parse_errors,
         digest=digest(source),

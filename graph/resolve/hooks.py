@@ -92,7 +92,8 @@ class Hooks(Flow):
 
     def module_name(self, path: str) -> str:
         """A file's own qualified name."""
-        return path.rpartition(".")[0] or path
+        stem = path.rpartition(".")[0]
+        return path if not stem or stem.endswith("/") else stem  # a name may begin with its only dot
 
     def qualified(self, module: str, definition: Definition) -> str:
         """A definition's qualified name in the repository."""

@@ -76,6 +76,11 @@ class Draft:
     block: int = -1
 
 
+def count_lines(source: bytes) -> int:
+    """Lines as an editor counts them, the empty one after a last line end left out."""
+    return source.count(b"\n") + (not source.endswith(b"\n") and bool(source))
+
+
 class Extractor:
     """One language's way from tree to facts. Make one per file: it is the mutable state of that file's reading.
 
@@ -303,7 +308,7 @@ class Extractor:
         return FileFacts(
             path=self.path,
             language=self.language,
-            line_count=self.source.count(b"\n") + (not self.source.endswith(b"\n") and bool(self.source)),
+            line_count=count_lines(self.source),
             definitions=tuple(_freeze(draft, self.source) for draft in self.drafts),
             exprs=tuple(self.exprs),
             assigns=tuple(self.assigns),

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 
 from ctxsearch.graph.facts import Export, FileFacts
 from ctxsearch.graph.model import NodeFlag
+from ctxsearch.indexer.languages.builder import count_lines
 from ctxsearch.indexer.languages.ecmaconfig import package_json, tsconfig
 
 Settings = Iterator[tuple[str, str]]  # key, value; the key "name" names the package
@@ -78,7 +79,7 @@ def parse_manifest(path: str, source: bytes, flags: NodeFlag) -> FileFacts | Non
     return FileFacts(
         path=path,
         language=language,
-        line_count=source.count(b"\n") + 1,
+        line_count=count_lines(source),
         exports=tuple(Export(name, value) for name, value in settings),
         package=next((value for name, value in settings if name == "name"), ""),
         flags=flags,

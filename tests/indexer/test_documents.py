@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxsearch.graph.model import NodeFlag, NodeKind
+from ctxsearch.graph.resolve.resolver import Resolver
 from ctxsearch.indexer.chunks import LONG_STRETCH, LONG_TEXT, MAX_LINES
 from ctxsearch.indexer.parse import parse
 
@@ -120,3 +122,21 @@ def test_any_document_can_be_read(text: str) -> None:
         for item in facts.definitions:
             assert 1 <= item.start_line <= item.end_line <= facts.line_count
             assert item.parent < facts.definitions.index(item)
+
+
+@pytest.mark.parametrize("path", ["notes.txt", "weird.xyz", "go.mod", "a.py", "a.go", "guide.md"])
+def test_a_last_line_end_begins_no_line(path: str) -> None:
+    assert parse(path, b"module one\nmodule two\n").line_count == 2
+    assert parse(path, b"module one\nmodule two").line_count == 2
+
+
+def test_a_file_whose_name_begins_with_a_dot_keeps_its_name() -> None:
+    names = {path: resolver_name(path) for path in ("sub/.gitignore", ".gitignore", "sub/notes.txt")}
+    assert names == {"sub/.gitignore": "sub/.gitignore", ".gitignore": ".gitignore", "sub/notes.txt": "sub/notes"}
+
+
+def resolver_name(path: str) -> str:
+    """The qualified name of a file's own node."""
+    resolver = Resolver()
+    graph = resolver.update({path: parse(path, b"x\n")}).graphs[path]
+    return next(record.node.qualified_name for record in graph.nodes if record.node.path == path)
