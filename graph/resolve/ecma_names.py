@@ -32,6 +32,8 @@ from ctxsearch.graph.resolve.world import World
 class Names(TypeReader):
     """Names, `this`, and the classes behind them."""
 
+    class_scope_visible = True  # for the name of a class expression alone, see `in_class_scope`
+
     def __init__(self, world: World) -> None:
         super().__init__(world)
         self._indexes: dict[str, EcmaIndex] = {}
@@ -157,7 +159,12 @@ class Names(TypeReader):
 
     def in_class_scope(self, path: str, index: int, name: str) -> Values | None:
         """Members are never in scope; a class expression's own name is."""
-        return (Class(path, index),) if self.table(path).facts.definitions[index].name == name else None
+        table = self.table(path)
+        if table.facts.definitions[index].name == name:
+            return (Class(path, index),)
+        own = table.binds[index].get(name, ()) if index in table.binds else ()
+        values = [table.facts.exprs[table.facts.assigns[assign].value] for assign in own]
+        return (Class(path, index),) if any(item.op is ops.CLASS and item.base == index for item in values) else None
 
     # -- this
 

@@ -163,6 +163,11 @@ class Bodies(Scopes):
                     self.type(child) or Type("") for child in clause.named_children if child.type != "comment"
                 ]
             return
+        own = node.child_by_field_name("name")
+        if own is not None and node.type == "class" and self.text(own) != draft.name:  # visible inside only
+            around, self.scope = self.scope, draft.index
+            self.assign(self.name(own), self.add(own, Op.CLASS, base=draft.index), declares=True)
+            self.scope = around
         heritage = next((child for child in node.named_children if child.type == "class_heritage"), None)
         for clause in [] if heritage is None else heritage.named_children:
             if clause.type == "implements_clause":
