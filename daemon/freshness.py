@@ -133,7 +133,7 @@ class NoHistory:
         """The same: there is nothing to mark."""
         return self
 
-    def after_checkout(self) -> NoHistory:
+    def at(self, _commit: str, /) -> NoHistory:
         """The same."""
         return self
 
@@ -178,6 +178,7 @@ class FreshnessTable:
         self._last: NDArray[np.int32] = columns["last"]  # per node, its position among the commits; -1 unknown
         self._commits: Sequence[str] = columns["commits"].tolist()
         self._has_git = bool((self._facts.sources != Source.NONE).any())
+        self._head = str(columns["head"][0])  # the commit that history was read at
         self._head_moved = False
         self._now = self._classify()  # replaced as a whole when the wall clock's day is over
 
@@ -243,12 +244,16 @@ class FreshnessTable:
         rows = [row for id_, row in self._rows.items() if self._path(NodeId(id_)) in paths] if paths else []
         if rows == np.flatnonzero(self._facts.unreadable).tolist():
             return self
-        return FreshnessTable(self._columns, self._rules, self._node_of, rows)
+        made = FreshnessTable(self._columns, self._rules, self._node_of, rows)
+        made._head_moved = self._head_moved
+        return made
 
-    def after_checkout(self) -> FreshnessTable:
-        """The same once HEAD is another commit: a node that it does not know may be old, and waits to be read."""
+    def at(self, commit: str) -> FreshnessTable:
+        """The same at another HEAD: a node that it does not know may then be old, and waits to be read."""
+        if (commit != self._head) == self._head_moved:
+            return self
         made = copy.copy(self)
-        made._head_moved = True
+        made._head_moved = not self._head_moved
         made._now = replace(self._now, facts={})
         return made
 

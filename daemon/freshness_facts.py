@@ -41,7 +41,7 @@ from ctxsearch.graph.vanished import Dangling, Vanished, find_vanished
 
 Columns = dict[str, Any]  # arrays by name, as they lie in the file
 
-FORMAT = 4
+FORMAT = 5
 MAX_SUBJECT = 120  # characters kept of a commit's subject
 _NAMED_ARGUMENTS = frozenset({"python", "kotlin", "csharp", "php"})  # where a caller may name any parameter
 _SIGNED_FLAGS = NodeFlag.STATIC | NodeFlag.ASYNC | NodeFlag.PROPERTY | NodeFlag.CLASS_METHOD | NodeFlag.PRIVATE
@@ -117,6 +117,7 @@ def store_freshness(
     columns |= _commit_columns(parts, len(nodes)) | _vanished_columns(vanished)
     columns["ids"] = np.array([int(node.id, 16) for node in nodes], np.uint64)
     columns["header"] = np.array([FORMAT, snapshot.generation], np.int64)
+    columns["head"] = np.array([snapshot.meta("commit") or ""], np.str_)
     _save(file, columns)
     return tuple(problems)
 

@@ -20,7 +20,7 @@ from ctxsearch.daemon.messages import Committed, Done, Job, Phase, Prepare, Prog
 from ctxsearch.daemon.process import WorkerProcess
 from ctxsearch.daemon.registry import RepositoryRecord
 from ctxsearch.daemon.snapshot import Snapshot
-from ctxsearch.daemon.stores import Stores, carried_over
+from ctxsearch.daemon.stores import Stores
 from ctxsearch.daemon.watch import git_is_writing
 from ctxsearch.graph.catalog import CatalogCorruptError
 from ctxsearch.graph.model import NodeId
@@ -401,7 +401,7 @@ class Repository:
                 after = replace(
                     after,
                     vectors=now.vectors,
-                    freshness=carried_over(now, after.commit),
+                    freshness=now.freshness.at(after.commit),
                     history_generation=now.history_generation,
                 )
             self._behind = True

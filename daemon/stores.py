@@ -6,14 +6,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from ctxsearch.daemon.freshness import (
-    DEFAULT_RULES,
-    NO_HISTORY,
-    FreshnessRules,
-    FreshnessTable,
-    NoHistory,
-    load_freshness,
-)
+from ctxsearch.daemon.freshness import DEFAULT_RULES, NO_HISTORY, FreshnessRules, load_freshness
 from ctxsearch.daemon.layout import Layout
 from ctxsearch.daemon.logs import get_logger
 from ctxsearch.daemon.snapshot import Snapshot, Texts, load_graph
@@ -78,7 +71,7 @@ class Stores:
             graph_ready=resolved,
             full_text=self._text_reader(pinned),
             vectors=before.vectors if before is not None and same else None,
-            freshness=carried_over(before, commit) if before is not None and same else NO_HISTORY,
+            freshness=before.freshness.at(commit) if before is not None and same else NO_HISTORY,
             history_generation=before.history_generation if before is not None and same else 0,
             texts=Texts(self._root, pinned),
         )
@@ -94,7 +87,7 @@ class Stores:
         )
         if table is None:
             return snapshot
-        return replace(snapshot, freshness=table, history_generation=table.generation)
+        return replace(snapshot, freshness=table.at(snapshot.commit), history_generation=table.generation)
 
     def close(self) -> None:
         """Lets go of files; snapshots in use stay usable."""
@@ -136,8 +129,3 @@ class Stores:
             self._vectors = None
             return self._vector_reader(identity) if was_open else None
         return reader if reader.generation else None
-
-
-def carried_over(before: Snapshot, commit: str) -> NoHistory | FreshnessTable:
-    """What was known of freshness, for a later generation of the same catalog at that commit."""
-    return before.freshness if before.commit == commit else before.freshness.after_checkout()

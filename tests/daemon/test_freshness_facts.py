@@ -318,12 +318,13 @@ def test_what_has_no_file_is_of_unknown_age_and_what_is_newer_than_the_table_is_
     assert looked.table.reasons(external) == ("its history is not known",)
     assert looked.table.fact(NodeId("f" * 16)).freshness is Freshness.FRESH
     assert looked.table.reasons(NodeId("f" * 16)) == ("written since history was last read",)
-    moved = looked.table.after_checkout()
+    moved = looked.table.at("another commit")
     assert moved.fact(NodeId("f" * 16)).freshness is Freshness.ACCEPTABLE
     assert moved.fact(NodeId("f" * 16)).source == "none"
     assert moved.reasons(NodeId("f" * 16)) == ("HEAD moved since history was last read",)
     known = looked.id("a.f")
     assert moved.fact(known) == looked.table.fact(known)
+    assert moved.at("").fact(NodeId("f" * 16)).freshness is Freshness.FRESH, "back where history was read"
 
 
 def test_without_git_nothing_is_fresh(tmp_path: Path) -> None:
