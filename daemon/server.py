@@ -21,7 +21,6 @@ from ctxsearch.daemon.version import API_VERSION
 from ctxsearch.daemon.workspace import Workspace
 from ctxsearch.v1 import admin_pb2_grpc, graph_pb2_grpc, repository_pb2_grpc, search_pb2_grpc
 
-THREADS = 32
 MAX_PORT = 65535
 SERVICES = tuple(
     f"{API_VERSION}.{name}" for name in ("AdminService", "ContextSearchService", "GraphService", "RepositoryService")
@@ -72,7 +71,8 @@ def _new_server(settings: Settings, boundary: Boundary) -> grpc.Server:
         ("grpc.so_reuseport", 0),
     ]
     return grpc.server(
-        ThreadPoolExecutor(THREADS, thread_name_prefix="request"),
+        # A thread for each request that is let in: those that wait for a generation keep no quick one waiting.
+        ThreadPoolExecutor(settings.max_concurrent_requests, thread_name_prefix="request"),
         interceptors=[boundary],
         options=options,
         maximum_concurrent_rpcs=settings.max_concurrent_requests,

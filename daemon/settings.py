@@ -30,7 +30,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "metrics_port": (0, 65535),
     "max_request_bytes": (1, _MESSAGE_BYTES),
     "max_response_bytes": (1, _MESSAGE_BYTES),
-    "max_concurrent_requests": (1, _MESSAGE_BYTES),
+    "max_concurrent_requests": (1, 10_000),
     "memory_budget_mb": (1, 1 << 40),
     "max_file_bytes": (1, 1 << 40),
     "parse_workers": (0, 1024),

@@ -23,7 +23,7 @@ from ctxsearch.daemon.settings import BadSettingError, Settings, is_loopback, re
 from ctxsearch.daemon.show import safe
 from ctxsearch.daemon.tracing import Tracing
 from ctxsearch.daemon.workspace import inside, repository_root
-from ctxsearch.v1 import admin_pb2, admin_pb2_grpc, graph_pb2, repository_pb2
+from ctxsearch.v1 import admin_pb2, admin_pb2_grpc, graph_pb2, repository_pb2, search_pb2, search_pb2_grpc
 
 TOKEN = "correct horse battery staple"
 
@@ -323,6 +323,16 @@ def test_metrics_are_on_loopback_only_and_say_nothing_about_queries(
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=30) as page:
         assert f'repository="{name}"' not in page.read().decode()
     session.close()
+
+
+def test_requests_that_wait_keep_no_quick_one_waiting(served: Served) -> None:
+    wait = search_pb2.ContextSearchRequest(text="price", min_generation=1_000_000)
+    wait.max_wait.FromSeconds(30)
+    stub = search_pb2_grpc.ContextSearchServiceStub(served.session.channel)
+    waiting = [stub.ContextSearch.future(wait, timeout=60) for _ in range(50)]
+    assert stub.ContextSearch(search_pb2.ContextSearchRequest(text="price"), timeout=20).results
+    for each in waiting:
+        each.cancel()
 
 
 def test_too_many_requests_at_once_are_refused_not_queued(
