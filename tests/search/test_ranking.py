@@ -164,6 +164,21 @@ def test_what_was_before_an_exact_symbol_without_a_penalty_stays_there() -> None
     assert order_with_exact({**dict.fromkeys("abdefghij", 1.0), "c": 0.5}, {"c"}) == list("abcdefghij")
 
 
+def test_few_nodes_are_asked_for_their_penalty_to_keep_a_symbol_on_top() -> None:
+    keys = [f"n{number}" for number in range(100)]
+    fusion = fuse(
+        [RankedList(Signal.BM25, [(key, 1000.0 if key == "n0" else 1.0) for key in keys])], {Signal.BM25: 1.0}
+    )
+    asked: list[str] = []
+
+    def penalty(key: str) -> float:
+        asked.append(key)
+        return 1.0
+
+    assert exact_on_top(fusion, keys, penalty, 100.0) is fusion
+    assert set(asked) == {"n0", "n1"}, "what is below the best of the others cannot be before it"
+
+
 def test_min_score_filters_what_is_shown_before_the_cut() -> None:
     fusion = fusion_of({"old": 0.9, "new": 0.6})
     answer = order(fusion, fusion.scores, lambda key: 0.5 if key == "old" else 1.0, anywhere, 0.5, 1)
