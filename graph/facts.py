@@ -145,7 +145,7 @@ class Import(msgspec.Struct, frozen=True, array_like=True, gc=False):
     module: str  # "a.b", "./x", "crate::m", "stdio.h"; relative Python imports without their dots
     name: str = ""  # imported name; "" = the module itself; "*" = everything
     alias: str = ""  # the local name bound; "" = none (side effect, re-export, star)
-    level: int = 0  # Python: leading dots; C: 1 = quoted include
+    level: int = 0  # Python: leading dots; C: 1 = quoted include; C#: 1 = global using
     kind: str = (
         ""  # language's own flavour: "static", "type", "require", "reexport", "include", "mod", "dynamic", "hiding a b"
     )

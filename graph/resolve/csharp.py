@@ -27,6 +27,8 @@ _DELEGATES = frozenset({"Func", "Action", "Predicate", "Comparison", "EventHandl
 _WHOLE = frozenset({"uint", "long", "ulong", "short", "ushort", "byte", "sbyte", "decimal", "nint", "nuint"})
 _CLOSED = {"Enum": _ENUM, "Object": frozenset[str](), "object": frozenset[str]()}
 
+GLOBAL_USINGS = ("GlobalUsings.cs", "GlobalUsing.cs", "Usings.cs")  # as project templates call them
+
 
 class CSharpEvaluator(FunctionalEvaluator):
     """C#'s namespaces, and classes in several parts."""
@@ -131,7 +133,10 @@ class CSharpEvaluator(FunctionalEvaluator):
     def _through_usings(self, path: str, scope: int, package: str, name: str) -> Values:
         """A type that the usings of a file, or those inside one of its namespaces, bring in."""
         plain = name.partition(ARITY)[0]
+        self.touch(path, scope)
         own = [item for item in self.read_names(path, plain).facts.imports if item.scope == scope]
+        if scope == MODULE_SCOPE:
+            own += self._global_usings(path, plain)
         for item in own:
             if item.alias == plain:
                 return self.imported(path, item)
@@ -140,6 +145,16 @@ class CSharpEvaluator(FunctionalEvaluator):
             if found:
                 return found
         return UNKNOWN
+
+    def _global_usings(self, path: str, name: str) -> list[Import]:
+        """What the project's file for that opens in every file beside and below it."""
+        found: list[Import] = []
+        for filename in GLOBAL_USINGS:
+            for place in self.world.with_basename(filename):
+                directory = place.rpartition("/")[0]
+                if place != path and (not directory or path.startswith(f"{directory}/")):
+                    found += [item for item in self.read_names(place, name).facts.imports if item.level]
+        return found
 
     def _opened_type(self, path: str, package: str, item: Import, name: str) -> Values:
         """A type through `using`: of a namespace (also one relative to the file's own), or nested in a class."""

@@ -363,11 +363,13 @@ class CSharpExtractor(TypedExtractor):
         path = read_type(self.text(target)).name
         line, at = self.line(node.start_byte), node.start_byte
         kinds = {child.type for child in node.children}
+        everywhere = int("global" in kinds)
         if alias is not None:
             module, _, name = path.rpartition(".")
-            self.imports.append(Import(self.scope, line, at, module, name, self.text(alias)))
+            self.imports.append(Import(self.scope, line, at, module, name, self.text(alias), everywhere))
         else:
-            self.imports.append(Import(self.scope, line, at, path, "*", kind="static" if "static" in kinds else ""))
+            kind = "static" if "static" in kinds else ""
+            self.imports.append(Import(self.scope, line, at, path, "*", level=everywhere, kind=kind))
 
     # -- local names
 
@@ -412,7 +414,21 @@ class CSharpExtractor(TypedExtractor):
     def on_pattern(self, node: Node) -> None:
         name = self.field(node, "name")
         if name is not None and name.type == "identifier":
-            self.declare(name, -1, self.type_of(self.field(node, "type")), self.block_end(node.start_byte))
+            declared = self.type_of(self.field(node, "type"))
+            self.declare(name, self._looked_up(node), declared, self.block_end(node.start_byte))
+
+    def _looked_up(self, node: Node) -> int:
+        """What `map.TryGetValue(key, out var value)` hands out: an item of the map; -1 for anything else."""
+        argument = node.parent if node.type == "declaration_expression" else None
+        arguments = argument.parent if argument is not None and argument.type == "argument" else None
+        call = arguments.parent if arguments is not None else None
+        function = self.field(call, "function") if call is not None and call.type == "invocation_expression" else None
+        if function is None or function.type != "member_access_expression":
+            return -1
+        receiver, name = self.field(function, "expression"), self.field(function, "name")
+        if receiver is None or name is None or self.text(name) != "TryGetValue":
+            return -1
+        return self.add(node, Op.INDEX, base=self.expr(receiver))
 
     def on_assignment(self, node: Node) -> None:
         left, right = self.field(node, "left"), self.field(node, "right")

@@ -133,3 +133,26 @@ def test_incremental_equals_from_scratch(language: str, edits: list[tuple[str, S
             graphs.update(resolver.update({path: parse(path, texts[path])}).graphs)
         fresh = Resolver().update({name: parse(name, text) for name, text in texts.items()})
         assert visible(graphs) == visible(dict(fresh.graphs))
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", "global using Lib;\n"),
+        ("global using Lib;\n", ""),
+        ("global using S = Other.Thing;\n", "global using S = Lib.Thing;\n"),
+    ],
+)
+def test_a_changed_global_using_is_seen_by_the_files_below_it(before: str, after: str) -> None:
+    files = {
+        "App/GlobalUsings.cs": before,
+        "App/Main.cs": "namespace App;\nclass Main { void Run(Thing one, S two) { one.Go(); two.Go(); } }\n",
+        "Lib.cs": "namespace Lib { public class Thing { public void Go() {} } }\n",
+        "Other.cs": "namespace Other { public class Thing { public void Go() {} } }\n",
+    }
+    facts = {path: parse(path, text.encode()) for path, text in files.items()}
+    resolver = Resolver()
+    graphs = dict(resolver.update(facts).graphs)
+    changed = {"App/GlobalUsings.cs": parse("App/GlobalUsings.cs", after.encode())}
+    graphs.update(resolver.update(changed).graphs)
+    assert graphs == dict(Resolver().update(facts | changed).graphs)
