@@ -69,7 +69,8 @@ class PythonNames(PythonClasses):
         if found is None or at < 0 or any(value != NONE for value in found):
             return found
         # nothing but None so far: a loop or another method binds it later
-        return super().bound(path, scope, name, -1)
+        later = super().bound(path, scope, name, -1)
+        return found if later is None else later
 
     def _reads_outer(self, path: str, scope: int, name: str, at: int) -> bool:
         """`str = str` in a module or class body: what is not yet bound there is looked up further out."""
