@@ -57,7 +57,8 @@ from ctxsearch.search.steps import DEMOTED_FLAGS, EXACT_SCORE, RankingPolicy, as
 _NEAR_NAMES: Final = 5
 _WORKERS: Final = 4
 _DEMOTED: Final = int(DEMOTED_FLAGS)
-_DEEPER: Final = 4  # how many times the pool is looked at where tests fill it
+_DEPTH: Final = 250  # how many nodes the ranking steps see, however few are asked for: they lift some far up
+_DEEPER: Final = 4  # how many times as many are looked at where tests fill the list
 
 
 class _Candidate(msgspec.Struct, eq=False, gc=False):
@@ -275,7 +276,7 @@ class ContextSearchService:
         def search(corpus: Corpus, selection: Selection) -> list[Hit]:
             if corpus.full_text is None:
                 raise FailedPrecondition(f"{corpus.repository} has no full-text index")
-            return corpus.full_text.search(run.query.text, selection, run.query.pool)
+            return corpus.full_text.search(run.query.text, selection, _depth(run.query))
 
         return self._gathered(run, Signal.BM25, search)
 
@@ -302,9 +303,10 @@ class ContextSearchService:
                 )
             text = without_name(run.query.text, corpus.repository) if self._policy.own_name else run.query.text
             nearest = functools.partial(vectors.search, vector(text, run.query.embedding), selection)
-            hits = nearest(run.query.pool)
+            depth = _depth(run.query)
+            hits = nearest(depth)
             node = lookups[corpus.repository]
-            return nearest(_DEEPER * run.query.pool) if self._is_flooded(run.query, hits, node) else hits
+            return nearest(_DEEPER * depth) if self._is_flooded(run.query, hits, node) else hits
 
         return self._gathered(run, Signal.SEMANTIC, search)
 
@@ -551,6 +553,11 @@ class _Outcome(NamedTuple):
     found: list[_Found] | None
     error: Exception | None
     milliseconds: float
+
+
+def _depth(query: SearchQuery) -> int:
+    """How many nodes a text signal's steps put in order; the list is cut to the pool after them."""
+    return max(_DEPTH, query.pool)
 
 
 def _attempt(ask: Callable[[_Run], list[_Found]], run: _Run) -> _Outcome:
