@@ -3,6 +3,8 @@
 Reciprocal rank fusion adds votes for the same node only. A question about a subject is answered by a file, of which
 full text may like one function and the vectors another; so the text signals' votes are added per file, by the rank of
 the file's first node in each list, and the file's nodes share the sum: its best node whole, the next ones less.
+Which file gets which of the sums is decided by more than ranks: a file that one signal puts first, far before all
+others, is not behind one that both signals put tenth.
 A query that spells a symbol means that symbol: its files come first for every text signal, and in
 them the symbol.
 """
@@ -13,11 +15,12 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Final, TypeVar
 
 from ctxsearch.search.query import Signal
-from ctxsearch.search.ranking import Fusion, RankedList, added, exact_keys, worth_of_places
+from ctxsearch.search.ranking import Ballot, Fusion, RankedList, added, exact_keys, worth_of_places
 from ctxsearch.search.steps import EXACT_SCORE
 
 TEXT_SIGNALS: Final = frozenset({Signal.BM25, Signal.SEMANTIC})
 NEXT_NODE: Final = 0.8  # what the next node of a file keeps: about fifteen places
+_STEEPNESS: Final = 3  # of the files' order: a fourth place is worth four sevenths of a first
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -34,11 +37,7 @@ def cohere(
     if len(text) < 2:
         return fusion
     exact = {key: place for place, key in enumerate(exact_keys(text, EXACT_SCORE))}
-    by_file: dict[Hashable | None, float] = {}
-    for ballot in text:
-        files = _files(exact, ballot.ranked, file_of)
-        for file, worth in zip(files, worth_of_places(ballot.share, len(files)), strict=True):
-            by_file[file] = by_file.get(file, 0.0) + worth
+    by_file = _shares(text, exact, file_of)
     fused = fusion.scores
     own = added(text) if len(text) < len(fusion.ballots) else fused
     scores = dict(fused)
@@ -72,9 +71,38 @@ def _best_first(
     return keys
 
 
-def _files(exact: Iterable[Key], ranked: RankedList[Key], file_of: Callable[[Key], Hashable | None]) -> list[Hashable]:
-    """The files of a list in the order of their first node, those of exact symbols before all."""
-    found = dict.fromkeys(map(file_of, exact))
-    found |= dict.fromkeys(map(file_of, ranked.keys))
+def _shares(
+    text: Iterable[Ballot[Key]], exact: Iterable[Key], file_of: Callable[[Key], Hashable | None]
+) -> dict[Hashable | None, float]:
+    """What every file has to share: the sums of votes, the largest for the file that the signals like best."""
+    sums: dict[Hashable | None, float] = {}
+    liking: dict[Hashable | None, float] = {}
+    of_exact = dict.fromkeys(map(file_of, exact))
+    for ballot in text:
+        best = _best_of_files(of_exact, ballot.ranked, file_of)
+        worth = worth_of_places(ballot.share, len(best))
+        for place, (file, near) in enumerate(zip(best, _nearness(best), strict=True)):
+            steep = (_STEEPNESS + 1) / (_STEEPNESS + 1 + place)
+            sums[file] = sums.get(file, 0.0) + worth[place]
+            liking[file] = liking.get(file, 0.0) + ballot.share * (steep + near * near)
+    liked = sorted(sums, key=lambda file: (liking[file], sums[file]), reverse=True)
+    return dict(zip(liked, sorted(sums.values(), reverse=True), strict=True))
+
+
+def _nearness(best: Mapping[Hashable, float]) -> list[float]:
+    """How near each file's score is to the best one of its list: from 0, the last, to 1; exact symbols are at 1."""
+    scores = [score for score in best.values() if score < EXACT_SCORE]
+    low, high = min(scores, default=0.0), max(scores, default=0.0)
+    span = high - low
+    return [(score - low) / span if score < high and span else 1.0 for score in best.values()]
+
+
+def _best_of_files(
+    of_exact: Iterable[Hashable | None], ranked: RankedList[Key], file_of: Callable[[Key], Hashable | None]
+) -> dict[Hashable, float]:
+    """The files of a list in the order of their first node, with its score; those of exact symbols before all."""
+    found = dict.fromkeys(of_exact, EXACT_SCORE)
+    for (_, score), file in zip(ranked.hits, map(file_of, ranked.keys), strict=True):
+        found.setdefault(file, score)
     found.pop(None, None)
-    return list(found)
+    return found

@@ -31,6 +31,18 @@ def test_signals_that_agree_on_a_file_lift_it_over_one_that_a_single_signal_like
     assert max(scores, key=lambda key: scores[key]) in ("b:1", "b:2")
 
 
+def test_a_file_far_ahead_in_one_list_is_before_one_that_both_put_far_down() -> None:
+    rest = [(f"{name}:1", 0.3) for name in "defghijklm"]
+    lists = [
+        RankedList(Signal.BM25, [("a:1", 3.0), *rest, ("b:1", 0.2), ("z:1", 0.1)]),
+        RankedList(Signal.SEMANTIC, [(key.upper(), score) for key, score in rest] + [("b:2", 0.2), ("z:2", 0.1)]),
+    ]
+    fused = fuse(lists, WEIGHTS)
+    found = cohere(fused, file_of).scores
+    assert found["a:1"] > found["b:1"]
+    assert max(found.values()) < 1.0, "the best file of a query is not forced to one"
+
+
 def test_the_next_node_of_a_file_stands_behind_its_best() -> None:
     scores = ranked(["a:1", "a:2"], ["a:1", "a:2"])
     assert scores["a:1"] > scores["a:2"] > 0
