@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from ctxsearch.graph import ops
 from ctxsearch.graph.facts import Expr, Param, ParamKind
-from ctxsearch.graph.model import CALLABLE_KINDS, Rule
+from ctxsearch.graph.model import Rule
 from ctxsearch.graph.resolve.evaluate import Evaluator
 from ctxsearch.graph.resolve.hierarchy import is_virtual_site, override_notes, overrides
 from ctxsearch.graph.resolve.tables import FileTable
@@ -137,7 +137,7 @@ def _without_target(table: FileTable, index: int, expr: Expr, values: Values, fo
 def _callee(evaluator: Evaluator, path: str, expr: Expr) -> Values:
     if expr.op is ops.NEW:
         return evaluator.ask_new(path, expr)
-    return evaluator.ask(path, expr.base)
+    return evaluator.called(evaluator.ask(path, expr.base))
 
 
 def _distinct_targets(evaluator: Evaluator, values: Values) -> list[tuple[str, int]]:
@@ -177,7 +177,7 @@ def _depends_on_param(evaluator: Evaluator, table: FileTable, expr: Expr) -> boo
 
 def _flows(evaluator: Evaluator, table: FileTable, index: int, target: tuple[str, int], found: Calls) -> None:
     """Record the functions, classes and instances that a call passes, if the callee does something with them."""
-    taken = _takes(evaluator, target) if table.facts.exprs[index].args else frozenset()
+    taken = evaluator.takes(target) if table.facts.exprs[index].args else frozenset()
     for position, arg in _arguments(evaluator, table, index, target) if taken else ():
         if position in taken:
             _hand_over(evaluator, target, position, evaluator.ask(table.path, arg), found)
@@ -202,15 +202,8 @@ def _flows_via(evaluator: Evaluator, table: FileTable, index: int, values: Value
             found.flows.setdefault(key, []).extend(kept)
 
 
-def _takes(evaluator: Evaluator, target: tuple[str, int]) -> frozenset[int]:
-    """Positions of the parameters that a call's target does something with."""
-    if evaluator.definition(*target).kind not in CALLABLE_KINDS:
-        return frozenset()
-    return evaluator.table(target[0]).used_params(target[1])
-
-
 def _pass_on(evaluator: Evaluator, target: tuple[str, int], position: int, values: Values, found: Calls) -> None:
-    if position in _takes(evaluator, target):
+    if position in evaluator.takes(target):
         _hand_over(evaluator, target, position, values, found)
 
 

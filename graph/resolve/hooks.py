@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from ctxsearch.graph import ops
 from ctxsearch.graph.facts import Definition, Expr, Import, Param, ParamKind
-from ctxsearch.graph.model import EdgeKind, Rule
+from ctxsearch.graph.model import CALLABLE_KINDS, EdgeKind, Rule
 from ctxsearch.graph.resolve.flow import Flow
 from ctxsearch.graph.resolve.values import EXTERNAL, UNKNOWN, Box, Class, Ext, Func, Inst, Package, Value, Values
 
@@ -124,6 +124,16 @@ class Hooks(Flow):
     def given(self, path: str, call: int, callee: Func) -> tuple[int, ...]:  # noqa: ARG002
         """The arguments that a call passes for the callee's parameters, its receiver left out."""
         return self.table(path).facts.exprs[call].args
+
+    def called(self, values: Values) -> Values:
+        """Of what a callee can be, what a call can run."""
+        return values
+
+    def takes(self, target: tuple[str, int]) -> frozenset[int]:
+        """Positions of the parameters that a call's target does something with."""
+        if self.definition(*target).kind not in CALLABLE_KINDS:
+            return frozenset()
+        return self.table(target[0]).used_params(target[1])
 
     # -- overrides
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ctxsearch.graph import ops
 from ctxsearch.graph.facts import Expr, ParamKind
 from ctxsearch.graph.model import NodeFlag
-from ctxsearch.graph.resolve.python_names import PythonNames
+from ctxsearch.graph.resolve.python_overrides import PythonOverrides
 from ctxsearch.graph.resolve.values import EXTERNAL, Arg, Box, Class, Coll, Func, Value, Values
 
 MAX_PASSED = 24  # items of a literal that is passed on; longer ones are data
@@ -14,7 +14,7 @@ _MARKED = frozenset({ops.KEYWORD, ops.SPREAD})
 _STAYING = frozenset({ops.LITERAL, ops.TEMPLATE, ops.SEQUENCE, ops.MAPPING, ops.UNKNOWN})
 
 
-class PythonArguments(PythonNames):
+class PythonArguments(PythonOverrides):
     """Arguments as the callee's parameters get them."""
 
     # -- containers that are passed on
