@@ -208,12 +208,20 @@ class PythonEvaluator(PythonCalls):
         most = MAX_SUBCLASSES if receiver.op is ops.THIS else int(may_be_unique)
         if not most:
             return []
-        if receiver.op not in (ops.THIS, ops.RECEIVER_CLASS) and self.ask(path, callee.base):
+        if receiver.op in (ops.THIS, ops.RECEIVER_CLASS):
+            may_be_unique = may_be_unique and not self._is_field(path, receiver, name)
+        elif self.called(self.ask(path, callee.base)):
             return []  # known, and without such a member
         found = self._named(path, name, most)
         if len(found) != 1 or not may_be_unique:
             return self._in_subclasses(path, receiver, found)
         return found if self._related(path, found[0][0]) and self._is_method(*found[0]) else []
+
+    def _is_field(self, path: str, receiver: Expr, name: str) -> bool:
+        """Whether the class keeps something under that name: then that is called, not a method of another class."""
+        table = self.table(path)
+        owner = table.enclosing_class(receiver.scope)
+        return owner >= 0 and name in table.member_names(owner)
 
     def _named(self, path: str, name: str, most: int) -> list[tuple[str, int]]:
         """The definitions of a name that a file's code can mean, up to one more than `most`: as good as all of them."""

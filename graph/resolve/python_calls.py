@@ -62,6 +62,10 @@ class PythonCalls(PythonComputedNames):
                 return tuple(part for values in parts for part in values)
         return _awaited(value)
 
+    def called(self, values: Values) -> Values:
+        """None is not called: something else is there by then."""
+        return tuple(value for value in values if value != NONE) if NONE in values else values
+
     def eval_enter(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
         return self._each(self.value(path, expr.base), self._entered)
 
@@ -145,7 +149,7 @@ class PythonCalls(PythonComputedNames):
         if isinstance(callee, (Arg, Sym)):
             return SYMBOLIC
         if isinstance(callee, Ext):
-            return self._library_result(callee, path, index)
+            return UNKNOWN if callee == NONE else self._library_result(callee, path, index)
         return super().call_result(callee, path, index)
 
     def _signature_for(self, callee: Func, path: str, call: int) -> int:
@@ -236,13 +240,13 @@ class PythonCalls(PythonComputedNames):
             key = constant_key(first) if first is not None and first.op is ops.LITERAL else None
             default = self.value(path, expr.args[1]) if len(expr.args) > 1 else UNKNOWN
             found = (*self.item(owner, key), *default)
-            return tuple(value for value in found if value != NONE) or EXTERNAL
+            return tuple(value for value in found if value != NONE)
         if name == "values":
             items = self.item(owner, None)
-            return (Coll("list", (items,)),) if items else EXTERNAL
+            return (Coll("list", (items,)),)
         if name == "items":
             items = self.item(owner, None)
-            return (Coll("list", ((Coll("tuple", (EXTERNAL, items)),),)),) if items else EXTERNAL
+            return (Coll("list", ((Coll("tuple", (EXTERNAL, items)),),)),)
         if name == "copy":
             return (owner,)
         if name in ("__next__", "send", "__anext__"):

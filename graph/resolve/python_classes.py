@@ -184,6 +184,8 @@ class PythonClasses(PythonContainers):
         return tuple(found) or None
 
     def member(self, base: Value, name: str) -> Values:
+        if base == NONE:
+            return UNKNOWN  # there is something else when the code gets here
         kind = type(base)
         if kind in _CLASSES:
             return self._class_member(base, name)
@@ -297,12 +299,9 @@ class PythonClasses(PythonContainers):
             return (Inst(path, owner),) if owner >= 0 else UNKNOWN
         if last.endswith("()"):
             return UNKNOWN if "TypeVar" in last or "NewType" in last else EXTERNAL
-        if last in ("type", "Type") and declared.args:
-            return tuple(
-                Class(item.path, item.index)
-                for item in self.typed(path, scope, declared.args[0])
-                if isinstance(item, Inst)
-            )
+        if last in ("type", "Type"):
+            classes = self.typed(path, scope, declared.args[0]) if declared.args else UNKNOWN
+            return tuple(Class(item.path, item.index) for item in classes if isinstance(item, Inst))
         args = tuple(self.typed(path, scope, arg) for arg in declared.args)
         return (Coll(last.lower(), args),) if any(args) else (value,)
 

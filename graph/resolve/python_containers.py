@@ -8,7 +8,7 @@ from ctxsearch.graph import ops
 from ctxsearch.graph.facts import Expr, ParamKind, Type
 from ctxsearch.graph.model import NodeFlag
 from ctxsearch.graph.resolve.python_additions import PythonAdditions, constant_key
-from ctxsearch.graph.resolve.python_library import CONTAINERS
+from ctxsearch.graph.resolve.python_library import CONTAINERS, HOLDERS
 from ctxsearch.graph.resolve.values import (
     EXTERNAL,
     SYMBOLIC,
@@ -109,7 +109,7 @@ class PythonContainers(PythonAdditions):
             return tuple(v for f in getters if isinstance(f, Func) for v in self.returned(f.path, f.index))
         if isinstance(base, Class):
             return (base,)  # a generic class with its arguments
-        return super().item(base, key)
+        return UNKNOWN if _holds(base) else super().item(base, key)
 
     def _typed_item(self, base: Coll, key: str | None) -> Values:
         if base.name == "tuple":
@@ -187,7 +187,7 @@ class PythonContainers(PythonAdditions):
             return self._guarded(base.path, key, lambda: self._iteration_items(base))
         if isinstance(base, Class):
             return (Inst(base.path, base.index),)  # an enumeration
-        return super().element(base)
+        return UNKNOWN if _holds(base) else super().element(base)
 
     def is_mapping(self, box: Box) -> bool:
         """Whether a container is a dictionary, by a literal or by a call like `dict()`."""
@@ -217,6 +217,11 @@ class PythonContainers(PythonAdditions):
 
     def _iteration(self, base: Inst, name: str) -> list[Func]:
         return [item for item in self.class_member(base.path, base.index, name) if isinstance(item, Func)]
+
+
+def _holds(value: Value) -> bool:
+    """An instance of a library's container type of which no more is known."""
+    return isinstance(value, Ext) and value.name.rpartition(".")[2].lower() in HOLDERS
 
 
 def _entry(exprs: tuple[Expr, ...], place: int, arg: int) -> tuple[str, int]:

@@ -74,4 +74,46 @@ ADDERS = {"append": "one", "appendleft": "one", "add": "one", "insert": "one", "
 COPIES = frozenset({"list", "tuple", "set", "frozenset", "sorted", "reversed", "iter", "copy", "values"})
 
 # Annotations that say nothing about which method runs.
-TRANSPARENT_TYPES = frozenset({"Any", "object", "AnyStr", "Callable", "Incomplete", "NoReturn", "Never", "Unpack"})
+TRANSPARENT_TYPES = frozenset(
+    {
+        "Any",
+        "object",
+        "AnyStr",
+        "Callable",
+        "Incomplete",
+        "NoReturn",
+        "Never",
+        "Unpack",
+        "TypeAlias",
+        "Final",
+        "ClassVar",
+    }
+)
+# Container types whose items are whatever the code puts in: the type alone says nothing of them.
+HOLDERS = frozenset(
+    {
+        "list",
+        "dict",
+        "set",
+        "frozenset",
+        "tuple",
+        "deque",
+        "defaultdict",
+        "ordereddict",
+        "iterable",
+        "iterator",
+        "generator",
+        "collection",
+        "sequence",
+        "mutablesequence",
+        "mapping",
+        "mutablemapping",
+        "mappingproxytype",
+        "weakvaluedictionary",
+        "weakset",
+        "asyncgenerator",
+        "asynciterator",
+        "asynciterable",
+        "queue",
+    }
+)
