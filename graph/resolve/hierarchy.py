@@ -18,6 +18,7 @@ from ctxsearch.graph.resolve.world import Key
 
 _FIXED = NodeFlag.STATIC | NodeFlag.PRIVATE  # never dispatched
 _NO_BODY = NodeFlag.ABSTRACT | NodeFlag.DECLARATION
+MAX_IMPLEMENTATIONS = 3  # of an abstract method; more say nothing about one call
 _GUESSES = frozenset({Rule.UNIQUE_NAME, Rule.CANDIDATES, Rule.FLOW})
 
 Place = tuple[str, int]  # path, definition index
@@ -103,6 +104,18 @@ def is_virtual_site(evaluator: Evaluator, table: FileTable, expr: Expr, rule: Ru
     if callee.op is ops.NAME:
         return True  # a method by its bare name: of this
     return callee.op is ops.MEMBER and table.facts.exprs[callee.base].op is not ops.SUPER
+
+
+def implementations(evaluator: Evaluator, path: str, target: Place, found: list[Place]) -> tuple[list[Place], Rule]:
+    """Of what a call in `path` may run instead of its target, what it calls: an abstract method never runs itself."""
+    if not evaluator.calls_implementations or not evaluator.definition(*target).flags & NodeFlag.ABSTRACT:
+        return [], Rule.CANDIDATES
+    world = evaluator.world
+    if not world.flags(path) & NodeFlag.TEST:
+        found = [place for place in found if not world.flags(place[0]) & NodeFlag.TEST]
+    if len(found) > MAX_IMPLEMENTATIONS:
+        return [], Rule.CANDIDATES
+    return found, Rule.UNIQUE_NAME if len(found) == 1 else Rule.CANDIDATES
 
 
 def dispatched(evaluator: Evaluator, table: FileTable, expr: Expr, target: Place) -> list[Place]:

@@ -29,6 +29,7 @@ class PythonEvaluator(PythonCalls):
 
     language = "python"
     guesses_after_flow = True
+    calls_implementations = True
     width = MAX_HELD
 
     # -- sites without a call expression

@@ -49,6 +49,8 @@ _DECORATOR_FLAGS = {
 }
 _DEPRECATED_DOC = re.compile(r"^\s*\.\. deprecated::|^\s*deprecated\b", re.IGNORECASE | re.MULTILINE)
 
+MAX_STUB = 4  # statements and comments of a method that does nothing itself
+
 
 class PythonDefinitions(PythonExprs):
     """What becomes a node."""
@@ -158,10 +160,22 @@ class PythonDefinitions(PythonExprs):
             if draft.name in _IMPLICIT_CLASS_METHODS:
                 draft.flags |= NodeFlag.CLASS_METHOD
             self._take_receiver(draft)
+            if body is not None and self._is_left_open(draft, body):
+                draft.flags |= NodeFlag.ABSTRACT
         if self.flags & NodeFlag.TEST and draft.name.startswith("test"):
             draft.flags |= NodeFlag.TEST
         if draft.doc and _DEPRECATED_DOC.search(draft.doc):
             draft.flags |= NodeFlag.DEPRECATED
+
+    def _is_left_open(self, draft: Draft, body: Node) -> bool:
+        """A method that only raises NotImplementedError; in a protocol also one that does nothing."""
+        if body.named_child_count > MAX_STUB:
+            return False
+        statements = [child for child in body.named_children if not _says_nothing(child)]
+        if not statements:
+            return any(base.name.rpartition(".")[2] == "Protocol" for base in self.drafts[draft.parent].bases)
+        raised = first_child(statements[0]) if statements[0].type == "raise_statement" else None
+        return len(statements) == 1 and raised is not None and self.text(raised).startswith("NotImplementedError")
 
     def _visibility(self, draft: Draft) -> NodeFlag:
         """Exported: reachable from the module without a leading underscore on the way."""
@@ -261,3 +275,11 @@ class PythonDefinitions(PythonExprs):
         first, *rest = found[2].expandtabs().split("\n")
         indent = min((len(line) - len(line.lstrip()) for line in rest if line.strip()), default=0)
         return "\n".join([first.strip(), *(line[indent:].rstrip() for line in rest)]).strip()
+
+
+def _says_nothing(statement: Node) -> bool:
+    """A docstring, comment, `pass` or `...`."""
+    if statement.type == "expression_statement":
+        inner = first_child(statement)
+        return inner is not None and inner.type in ("string", "ellipsis")
+    return statement.type in ("comment", "pass_statement")

@@ -149,6 +149,24 @@ def test_decorators_set_flags(decorator: str, flag: NodeFlag) -> None:
     assert named(facts(f"class A:\n @{decorator}\n def f(s): pass\n"), "A.f").flags & flag
 
 
+@pytest.mark.parametrize(
+    ("owner", "body", "left_open"),
+    [
+        ("A", "raise NotImplementedError", True),
+        ("A", "'''What it is for.'''; raise NotImplementedError('of subclasses')", True),
+        ("A", "raise ValueError", False),
+        ("A", "self.g(); raise NotImplementedError", False),
+        ("A", "pass", False),
+        ("A(Protocol)", "...", True),
+        ("A(typing.Protocol[T])", "pass", True),
+        ("A(Protocol)", "return 1", False),
+    ],
+)
+def test_a_method_without_anything_of_its_own_is_abstract(owner: str, body: str, *, left_open: bool) -> None:
+    found = named(facts(f"class {owner}:\n def f(self): {body}\n"), "A.f")
+    assert bool(found.flags & NodeFlag.ABSTRACT) is left_open
+
+
 def test_the_receiver_is_known_by_position_and_hidden_by_a_parameter() -> None:
     found = facts(
         """class A:
