@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from ctxsearch.graph.facts import ParamKind
 from ctxsearch.graph.model import NodeKind
 from ctxsearch.graph.resolve.python_names import PythonNames
-from ctxsearch.graph.resolve.tables import CLASS_LIKE
 from ctxsearch.graph.resolve.values import UNKNOWN, Arg, Class, Func, Values
 
 _NAMED = frozenset({ParamKind.NORMAL, ParamKind.KEYWORD_ONLY})
@@ -18,21 +17,23 @@ class PythonOverrides(PythonNames):
 
     def overridden(self, path: str, index: int) -> list[Func]:
         """The methods of the same name in the ancestors of a method's class, nearest first."""
-        definition = self.table(path).facts.definitions[index]
-        owner = definition.parent
-        if definition.kind is not NodeKind.METHOD or owner < 0:
+        definitions = self.table(path).facts.definitions
+        owner = definitions[index].parent
+        if definitions[index].kind is not NodeKind.METHOD or owner < 0 or not definitions[owner].bases:
             return []
-        if self.table(path).facts.definitions[owner].kind not in CLASS_LIKE:
-            return []
-        found: list[Func] = []
+        found = self._once(
+            ("overridden", path, index), lambda: tuple(self._above(path, owner, definitions[index].name))
+        )
+        return [item for item in found if isinstance(item, Func)]
+
+    def _above(self, path: str, owner: int, name: str) -> Iterator[Func]:
         for ancestor in self.ancestry(path, owner)[1:]:
             if isinstance(ancestor, Class):
                 self.touch(ancestor.path, ancestor.index)
                 table = self.table(ancestor.path)
-                named = table.defs[ancestor.index].get(definition.name, ()) if ancestor.index in table.defs else ()
+                named = table.defs[ancestor.index].get(name, ()) if ancestor.index in table.defs else ()
                 methods = [item for item in named if table.facts.definitions[item].kind is NodeKind.METHOD]
-                found += [Func(ancestor.path, item) for item in methods[-1:]]
-        return found
+                yield from (Func(ancestor.path, item) for item in methods[-1:])
 
     def param(self, path: str, index: int, place: int) -> Values:
         """Without a type of its own, a parameter has the one that an overridden method declares."""
@@ -60,35 +61,39 @@ class PythonOverrides(PythonNames):
                 return position
         return place if place < len(params) and params[place].kind is ParamKind.NORMAL else -1
 
-    def returned(self, path: str, index: int) -> Values:
-        """What it returns; where that says nothing, what an overridden method promises."""
-        found = super().returned(path, index)
-        definition = self.table(path).facts.definitions[index]
-        if found or definition.result is not None or not definition.returns:
-            return found
-        for method in self.overridden(path, index):
-            promised = self.typed(method.path, method.index, self.definition(method.path, method.index).result)
-            if promised:
-                return promised
-        return found
-
     def _reaching(self, arg: Arg, stable: str) -> Iterator[str]:
-        """Also what callers of the overridden methods pass."""
-        yield from super()._reaching(arg, stable)
+        """Where nobody is seen passing anything: what callers of the overridden methods pass to these.
+
+        Not what other overrides hand up with `super()`: that never comes down again.
+        """
+        nobody = True
+        for encoded in super()._reaching(arg, stable):
+            nobody = False
+            yield encoded
         definition = self.table(arg.path).facts.definitions[arg.index]
-        if definition.kind is not NodeKind.METHOD:
+        if not nobody or definition.kind is not NodeKind.METHOD:
             return
         param = definition.params[arg.position]
         for method in self.overridden(arg.path, arg.index) if param.kind in _NAMED else ():
             position = self._counterpart(method, param.name, arg.position)
             if position >= 0:
                 stable = self.table(method.path).stable_name(method.index)
-                yield from self.world.passed(method.path, stable, position)
+                for encoded in self.world.passed(method.path, stable, position):
+                    if not _is_handed_up(encoded, definition.name):
+                        yield encoded
 
     def takes(self, target: tuple[str, int]) -> frozenset[int]:
         """A method that does nothing with what it is given leaves that to those that override it."""
         used = super().takes(target)
-        definition = self.definition(*target)
-        if used or definition.kind is not NodeKind.METHOD:
+        if used:
             return used
-        return frozenset(range(len(definition.params)))
+        definition = self.table(target[0]).facts.definitions[target[1]]
+        return frozenset(range(len(definition.params))) if definition.kind is NodeKind.METHOD else used
+
+
+def _is_handed_up(encoded: str, name: str) -> bool:
+    """Whether an encoded value is a parameter of a method of that name."""
+    if not encoded.startswith("Arg\0"):
+        return False
+    qualified = encoded.split("\0", 3)[2].rpartition("#")[0]
+    return qualified.endswith(f".{name}")
