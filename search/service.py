@@ -57,7 +57,9 @@ from ctxsearch.search.steps import DEMOTED_FLAGS, EXACT_SCORE, RankingPolicy, as
 _NEAR_NAMES: Final = 5
 _WORKERS: Final = 4
 _DEMOTED: Final = int(DEMOTED_FLAGS)
-_DEPTH: Final = 250  # how many nodes the ranking steps see, however few are asked for: they lift some far up
+# How many nodes of full text the ranking steps see, however few are asked for: they lift some far up. Vectors gain
+# little from more than the pool, and every hundred nodes cost a millisecond (docs/relevance.md).
+_DEPTH: Final = 200
 _DEEPER: Final = 4  # how many times as many are looked at where tests fill the list
 
 
@@ -276,7 +278,7 @@ class ContextSearchService:
         def search(corpus: Corpus, selection: Selection) -> list[Hit]:
             if corpus.full_text is None:
                 raise FailedPrecondition(f"{corpus.repository} has no full-text index")
-            return corpus.full_text.search(run.query.text, selection, _depth(run.query))
+            return corpus.full_text.search(run.query.text, selection, max(_DEPTH, run.query.pool))
 
         return self._gathered(run, Signal.BM25, search)
 
@@ -303,10 +305,9 @@ class ContextSearchService:
                 )
             text = without_name(run.query.text, corpus.repository) if self._policy.own_name else run.query.text
             nearest = functools.partial(vectors.search, vector(text, run.query.embedding), selection)
-            depth = _depth(run.query)
-            hits = nearest(depth)
+            hits = nearest(run.query.pool)
             node = lookups[corpus.repository]
-            return nearest(_DEEPER * depth) if self._is_flooded(run.query, hits, node) else hits
+            return nearest(_DEEPER * run.query.pool) if self._is_flooded(run.query, hits, node) else hits
 
         return self._gathered(run, Signal.SEMANTIC, search)
 
@@ -553,11 +554,6 @@ class _Outcome(NamedTuple):
     found: list[_Found] | None
     error: Exception | None
     milliseconds: float
-
-
-def _depth(query: SearchQuery) -> int:
-    """How many nodes a text signal's steps put in order; the list is cut to the pool after them."""
-    return max(_DEPTH, query.pool)
 
 
 def _attempt(ask: Callable[[_Run], list[_Found]], run: _Run) -> _Outcome:
