@@ -59,7 +59,7 @@ _WORKERS: Final = 4
 _DEMOTED: Final = int(DEMOTED_FLAGS)
 # How many nodes of full text the ranking steps see, however few are asked for: they lift some far up. Vectors gain
 # little from more than the pool, and every hundred nodes cost a millisecond (docs/relevance.md).
-_DEPTH: Final = 200
+_DEPTH: Final = 150
 _DEEPER: Final = 4  # how many times as many are looked at where tests fill the list
 
 
