@@ -288,7 +288,7 @@ class Extractor:
 
     def signature(self, node: Node, body: Node | None) -> str:
         """The definition up to its body, on one line."""
-        end = body.start_byte if body is not None else min(node.end_byte, node.start_byte + MAX_SIGNATURE)
+        end = _head_end(body) if body is not None else min(node.end_byte, node.start_byte + MAX_SIGNATURE)
         text = self.source[node.start_byte : min(end, node.start_byte + 4 * MAX_SIGNATURE)]
         folded = _BLANKS.sub(" ", text.decode("utf-8", "replace")).strip().rstrip("{:=").rstrip()
         return folded[:MAX_SIGNATURE]
@@ -340,6 +340,14 @@ def _document_order(names: list[str], found: dict[str, list[Node]]) -> list[_Cap
 def digest(source: bytes) -> str:
     """The content hash of a node's text."""
     return hashlib.blake2b(source, digest_size=8).hexdigest()
+
+
+def _head_end(body: Node) -> int:
+    """Where a definition's head ends: before its body, and before comments that stand between the two."""
+    first = body
+    while (previous := first.prev_sibling) is not None and "comment" in previous.type:
+        first = previous
+    return first.start_byte
 
 
 def _freeze(draft: Draft, source: bytes) -> Definition:

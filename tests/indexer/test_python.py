@@ -373,3 +373,10 @@ def test_a_sample_of_the_standard_library_is_read_without_an_exception() -> None
         assert found.language == "python"
         for item in found.definitions:
             assert 1 <= item.start_line <= item.end_line <= max(found.line_count, 1)
+
+
+def test_a_comment_between_head_and_body_is_no_part_of_the_signature() -> None:
+    facts = parse(
+        "a.py", b"class A(B):\n    # Behave like it.\n    def f(self):  # noqa\n        # why\n        return 1\n"
+    )
+    assert [definition.signature for definition in facts.definitions] == ["class A(B)", "def f(self)"]
