@@ -176,12 +176,19 @@ class Lookups(Hooks):
 
     def from_stars(self, path: str, name: str) -> Values | None:
         """What a file's star imports give a name; None when they say nothing of it."""
+        for scope in self.table(path).stars:
+            found = self.from_scope_stars(path, scope, name)
+            if found is not None:
+                return found
+        return None
+
+    def from_scope_stars(self, path: str, scope: int, name: str) -> Values | None:
+        """The same for the star imports of one scope."""
         table = self.table(path)
-        for scope_stars in table.stars.values():
-            for index in scope_stars:
-                found = self.star_member(path, table.facts.imports[index], name)
-                if found:
-                    return found
+        for index in table.stars.get(scope, ()):
+            found = self.star_member(path, table.facts.imports[index], name)
+            if found:
+                return found
         return None
 
     # -- members

@@ -188,22 +188,14 @@ class PlainEvaluator(Evaluator):
 
     def in_function(self, path: str, index: int, name: str, at: int) -> Values | None:
         found = super().in_function(path, index, name, at)
-        return found if found is not None else self._starred(path, index, name)
+        return found if found is not None else self.from_scope_stars(path, index, name)
 
     def in_class_scope(self, path: str, index: int, name: str) -> Values | None:
         found = super().in_class_scope(path, index, name)
-        return found if found is not None else self._starred(path, index, name)
+        return found if found is not None else self.from_scope_stars(path, index, name)
 
     def from_stars(self, path: str, name: str) -> Values | None:
-        return self._starred(path, MODULE_SCOPE, name)
-
-    def _starred(self, path: str, scope: int, name: str) -> Values | None:
-        table = self.table(path)
-        for index in table.stars.get(scope, ()):
-            found = self.star_member(path, table.facts.imports[index], name)
-            if found:
-                return found
-        return None
+        return self.from_scope_stars(path, MODULE_SCOPE, name)
 
     # -- modules
 

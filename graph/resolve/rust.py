@@ -210,12 +210,7 @@ class RustEvaluator(RustClosures):
         bound = self._items(path, scope, name)
         if bound is not None:
             return bound
-        table = self.table(path)
-        for index in table.stars.get(scope, ()):
-            found = self.star_member(path, table.facts.imports[index], name)
-            if found:
-                return found
-        return None
+        return self.from_scope_stars(path, scope, name)
 
     def _items(self, path: str, scope: int, name: str) -> Values | None:
         table = self.table(path)
