@@ -72,7 +72,8 @@ def bare_tantivy(reader: TantivyReader) -> Callable[[str], object]:
     searcher: Any = reader._searcher
 
     def run(text: str) -> object:
-        return searcher.search(reader._query(text), 100, count=False).hits
+        *_, query = reader._queries(reader._terms(text))
+        return searcher.search(query, 100, count=False).hits
 
     return run
 

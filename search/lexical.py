@@ -12,11 +12,12 @@ import functools
 import math
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+import numpy as np
 import tantivy
 
 from ctxsearch.graph.model import CodeNode, NodeDocument, NodeId, NodeKind, module_node_id
@@ -46,7 +47,7 @@ _DEMOTED: Final = int(DEMOTED_FLAGS)
 _VARIABLE: Final = int(NodeKind.VARIABLE)
 _EXTERNAL: Final = int(NodeKind.EXTERNAL)
 _FUZZY_FIELDS: Final = {"symbol": 1.0, "name": 0.25}  # a near name beats a name with a near part
-_RARITIES_KEPT: Final = 20_000  # words of earlier queries
+_WORDS_KEPT: Final = 20_000  # of earlier queries
 _SEPARATORS: Final = frozenset(SEPARATORS)
 _QUALIFIED_TAIL: Final = 4  # `c.d`, `b.c.d`: how many trailing parts of a qualified name can be typed exactly
 
@@ -80,7 +81,9 @@ class LexicalPolicy:
     demotion: float = 0.6  # factor on tests, generated and vendored code; 1 switches it off
     external: float = 0.3  # factor on library symbols, which have a name and nothing else
     max_terms: int = 48  # the words of a long query that tell most
-    oversampling: int = 2  # how many times the list's length is fetched, so that demotion can reorder
+    # A word is not asked of a field where it tells little and takes long: where it is in more nodes than both of these.
+    common_share: float = 0.05  # of all nodes
+    common_nodes: int = 3_000
 
 
 class TantivyIndex:
@@ -183,7 +186,9 @@ class TantivyReader:
         self._schema = schema
         self._policy = policy
         self._rarities: dict[str, float] = {}
+        self._words: dict[str, tuple[_Place, ...]] = {}
         self._filters: OrderedDict[Scope, list[tuple[Any, Any]]] = OrderedDict()
+        self._demoting, self._plain = _Factors(policy, policy.demotion), _Factors(policy, 1.0)
         self.generation = _generation(searcher, schema)
         self._is_file = tantivy.Query.const_score_query(self._term("kind", int(NodeKind.MODULE)), 0.0)
         self._file_count = int(searcher.search(self._is_file, 1, count=True).count or 0)
@@ -195,16 +200,19 @@ class TantivyReader:
 
     def search(self, text: str, selection: Selection, limit: int) -> list[Hit]:
         """Best matches first."""
-        wanted = self._query(text)
-        if wanted is None:
+        terms = self._terms(text)
+        if not terms:
             return []
         demote = not asks_for_demoted(text, selection.scope.paths)
         files = self._files(text, selection.scope)
-        exact = self._exact(text, wanted, selection, limit, files, demote=demote)
-        fetch = limit * self._policy.oversampling
-        query = self._within(wanted, selection.scope)
-        while True:
+        exact = self._exact(text, terms, selection, limit, files, demote=demote)
+        fetch = limit
+        for wanted in self._queries(terms):
+            query = self._within(wanted, selection.scope)
             addresses, scores = self._fetch(query, fetch)
+            if len(addresses) == fetch:
+                break
+        while True:
             found = self._file_nodes(files, selection, demote=demote)
             found.update(self._rescored(addresses, scores, files, selection, demote=demote))
             found.update(exact)
@@ -212,6 +220,7 @@ class TantivyReader:
                 return _best(found, limit)
             # Most of what was fetched is below the freshness floor: look deeper, all the way if need be.
             fetch *= 8
+            addresses, scores = self._fetch(query, fetch)
 
     def _files(self, text: str, scope: Scope) -> _Files:
         """The files that the query is about."""
@@ -267,7 +276,7 @@ class TantivyReader:
         if rarity is None:
             count = int(self._searcher.doc_freq("file_words", word))
             rarity = math.log(1.0 + (self._file_count - count + 0.5) / (count + 0.5)) if count else 0.0
-            if len(self._rarities) >= _RARITIES_KEPT:
+            if len(self._rarities) >= _WORDS_KEPT:
                 self._rarities.clear()
             self._rarities[word] = rarity
         return rarity
@@ -312,18 +321,37 @@ class TantivyReader:
         ranked = sorted((-score, name) for name, score in near.items())
         return [name for _score, name in ranked[:limit]]
 
-    def _query(self, text: str) -> Any:
-        """Every word in every field, weighted; None when the text has no word."""
-        terms = self._terms(text)
-        if not terms:
-            return None
-        clauses = [
-            (tantivy.Occur.Should, _boosted(self._term(name, word), weight * factor))
-            for word, factor in terms.items()
-            for name, weight in self._policy.fields.items()
-            if weight > 0
-        ]
-        return tantivy.Query.boolean_query(clauses)
+    def _queries(self, terms: Mapping[str, float]) -> Iterator[Any]:
+        """The words in every field where they tell something, weighted; then, for those that want more, in all of them.
+
+        Most of a search's time goes to the longest lists of nodes, which tell the least.
+        """
+        telling: list[tuple[Any, Any]] = []
+        common: list[tuple[Any, Any]] = []
+        for word, factor in terms.items():
+            for place in self._places(word):
+                clause = tantivy.Occur.Should, _boosted(self._term(place.field, word), place.weight * factor)
+                (common if place.is_common else telling).append(clause)
+        if telling:
+            yield tantivy.Query.boolean_query(telling)
+        if common or not telling:
+            yield tantivy.Query.boolean_query(telling + common)
+
+    def _places(self, word: str) -> tuple[_Place, ...]:
+        """The fields in which there is a word."""
+        places = self._words.get(word)
+        if places is None:
+            least = max(self._policy.common_nodes, self._policy.common_share * int(self._searcher.num_docs))
+            counts = [
+                (name, weight, int(self._searcher.doc_freq(name, word)))
+                for name, weight in self._policy.fields.items()
+                if weight > 0
+            ]
+            places = tuple(_Place(name, weight, count > least) for name, weight, count in counts if count)
+            if len(self._words) >= _WORDS_KEPT:
+                self._words.clear()
+            self._words[word] = places
+        return places
 
     def _terms(self, text: str) -> dict[str, float]:
         """The words to look for and how much each counts: parts, whole identifiers, the words joined."""
@@ -371,7 +399,7 @@ class TantivyReader:
     def _exact(
         self,
         text: str,
-        wanted: Any,
+        terms: Mapping[str, float],
         selection: Selection,
         limit: int,
         files: _Files,
@@ -382,6 +410,7 @@ class TantivyReader:
         symbol = _symbol_form(text) if self._policy.exact_symbol else ""
         if not symbol:
             return {}
+        *_, wanted = self._queries(terms)  # few nodes have that name: no list is read to its end
         named = tantivy.Query.const_score_query(self._term("symbol", symbol), 0.0)
         query = tantivy.Query.boolean_query([(tantivy.Occur.Must, named), (tantivy.Occur.Should, wanted)])
         addresses, scores = self._fetch(self._within(query, selection.scope), limit)
@@ -401,22 +430,14 @@ class TantivyReader:
         ids = self._searcher.fast_field_values("id", addresses)
         traits = self._searcher.fast_field_values("traits", addresses)
         owners = self._searcher.fast_field_values("file_id", addresses)
-        factor = self._policy.demotion if demote else 1.0
-        share = self._policy.node_match / max(scores, default=1.0) if max(scores, default=0.0) > 0 else 0.0
+        share = self._policy.node_match / scores[0] if scores and scores[0] > 0 else 0.0
         beside = share * self._policy.second_match
-        second, evidence = _second_matches(owners, scores), files.evidence
-        variable, external = self._policy.variable, self._policy.external
-        found: dict[int, float] = {}
-        for number, trait, owner, own in zip(ids, traits, owners, scores, strict=True):
-            kind = trait >> _KIND_SHIFT
-            if kind == _VARIABLE:
-                own *= variable
-            score = own * share + second.get(owner, 0.0) * beside + evidence.get(owner, 0.0)
-            if trait & _DEMOTED:
-                score *= factor
-            if kind == _EXTERNAL:
-                score *= external
-            found[number] = score
+        second, evidence = _second_matches(owners, scores).get, files.evidence.get
+        factors = map((self._demoting if demote else self._plain).__getitem__, traits)
+        found = {
+            number: (own * mine * share + second(owner, 0.0) * beside + evidence(owner, 0.0)) * whole
+            for number, own, owner, (mine, whole) in zip(ids, scores, owners, factors, strict=True)
+        }
         return _allowed(found, selection.denied)
 
     def _fuzzy_form(self, form: str, selection: Selection, limit: int) -> list[Hit]:
@@ -442,11 +463,36 @@ class TantivyReader:
         return tantivy.Query.boolean_query(clauses)
 
 
+class _Place(NamedTuple):
+    """A field in which a word is."""
+
+    field: str
+    weight: float
+    is_common: bool  # in too many nodes to tell them apart
+
+
 class _Files(NamedTuple):
     """The files that a query is about, by the id of the file's node."""
 
     evidence: dict[int, float]
     traits: dict[int, int]
+
+
+class _Factors(dict[int, tuple[float, float]]):
+    """What a node's traits make of its own match, and of its whole score."""
+
+    def __init__(self, policy: LexicalPolicy, demotion: float) -> None:
+        super().__init__()
+        self._policy = policy
+        self._demotion = demotion
+
+    def __missing__(self, traits: int) -> tuple[float, float]:
+        kind = traits >> _KIND_SHIFT
+        whole = self._demotion if traits & _DEMOTED else 1.0
+        if kind == _EXTERNAL:
+            whole *= self._policy.external
+        factors = self[traits] = (self._policy.variable if kind == _VARIABLE else 1.0, whole)
+        return factors
 
 
 def open_full_text(directory: Path) -> TantivyIndex:
@@ -475,7 +521,9 @@ def _allowed(found: dict[int, float], denied: frozenset[NodeId]) -> dict[int, fl
 
 def _best(found: Mapping[int, float], limit: int) -> list[Hit]:
     """The first hits, best first, of equals the lower id. Only what may be among them is put in order."""
-    last = sorted(found.values(), reverse=True)[limit - 1] if len(found) > limit else -math.inf
+    last = -math.inf
+    if len(found) > limit:
+        last = np.partition(np.fromiter(found.values(), np.float64, len(found)), -limit)[-limit]
     ranked = sorted([number for number, score in found.items() if score >= last])
     ranked.sort(key=found.__getitem__, reverse=True)  # equals stay as they are
     return [

@@ -14,7 +14,7 @@ from search_samples import by_path, document
 from ctxsearch.graph.model import NodeDocument, NodeId, NodeKind, module_node_id
 from ctxsearch.search.fuzzy import allowed_edits, edit_distance
 from ctxsearch.search.identifiers import whole_form, words
-from ctxsearch.search.lexical import TantivyIndex
+from ctxsearch.search.lexical import LexicalPolicy, TantivyIndex
 from ctxsearch.search.ports import SELECT_ALL, FullTextIndex, FullTextReader, Hit, Selection
 from ctxsearch.search.scope import Scope
 
@@ -280,6 +280,21 @@ def test_of_two_equal_matches_the_one_with_another_beside_it_in_its_file_is_firs
     second = document("bake_tart", path="b.py", line=10)
     index.apply(1, by_path(alone, first, second), [])
     assert [hit.id for hit in index.reader().search("how to bake", SELECT_ALL, 10)][-1] == alone.node.id
+    index.close()
+
+
+def test_a_word_that_most_nodes_have_neither_decides_nor_hides_what_is_found(tmp_path: Path) -> None:
+    everywhere = [document(f"setup_{number}", "def run(): setup()", path=f"{number}.py") for number in range(12)]
+    rare = document("plumbing", "def plumbing(): pass", path="z.py")
+    often = document("setup_of_setup", "def run(): setup() or setup() or setup()", path="y.py")
+    index = TantivyIndex(tmp_path, LexicalPolicy(common_share=0.5, common_nodes=5))
+    index.apply(1, by_path(*everywhere, rare, often), [])
+    reader = index.reader()
+    assert found(reader, "setup") == {one.node.id for one in (*everywhere, often)}, "all that is asked for"
+    both = reader.search("setup plumbing", SELECT_ALL, 20)
+    assert both[0].id == rare.node.id
+    assert len(both) == 14, "the rest of the list is what has the common word"
+    assert [hit.id for hit in reader.search("setup plumbing", SELECT_ALL, 1)] == [rare.node.id]
     index.close()
 
 
