@@ -15,6 +15,8 @@ from ctxsearch.search.query import Signal
 _JUST_BELOW: Final = 0.999  # of the exact symbol's score: what an equal could otherwise win by its place
 RRF_CONSTANT: Final = 60  # ranks near the top count, the exact position far down does not
 
+_SIGNALS: Final = tuple(Signal)
+
 Key = TypeVar("Key", bound=Hashable)
 
 
@@ -77,20 +79,36 @@ def rank_score(rank: int) -> float:
     return (RRF_CONSTANT + 1) / (RRF_CONSTANT + rank) if rank else 0.0
 
 
-def fuse(lists: Iterable[RankedList[Key]], weights: Mapping[Signal, float]) -> Fusion[Key]:
+def fuse(
+    lists: Iterable[RankedList[Key]], weights: Mapping[Signal, float], room_for: Signal | None = None
+) -> Fusion[Key]:
     """Weighted reciprocal rank fusion over the lists of the signals that ran; the order of lists does not
     matter.
 
-    `score = sum of weight/(60+rank) / (sum of weights / 61)`: 1 for a node that is first in every list.
+    `score = sum of weight/(60+rank) / (sum of weights / 61)`: 1 for a node that is first in every list. With room for
+    a signal that will be `joined`, its weight is among them.
     """
     by_signal = {ranked.signal: ranked for ranked in lists}
     ran = [by_signal[signal] for signal in Signal if weights.get(signal, 0.0) > 0 and signal in by_signal]
-    total = math.fsum(weights[ranked.signal] for ranked in ran)
+    voting = [ranked.signal for ranked in ran] + ([room_for] if room_for is not None else [])
+    total = math.fsum(weights[signal] for signal in voting)
     ballots = tuple(_ballot(one, weights[one.signal] / total) for one in ran)
     scores = added(ballots)
     if max(scores.values(), default=0.0) > 1.0:  # at most 1, whatever the last bit says
         scores = {key: min(1.0, score) for key, score in scores.items()}
     return Fusion(scores, ballots)
+
+
+def joined(fusion: Fusion[Key], ranked: RankedList[Key], weights: Mapping[Signal, float]) -> Fusion[Key]:
+    """The same with the list that room was left for."""
+    voting = [ballot.ranked.signal for ballot in fusion.ballots] + [ranked.signal]
+    share = weights[ranked.signal] / math.fsum(weights[signal] for signal in voting)
+    new = _ballot(ranked, share)
+    scores = dict(fusion.scores)
+    for key, place in ranked.places.items():
+        scores[key] = min(1.0, scores.get(key, 0.0) + new.worth[place])
+    ballots = sorted((*fusion.ballots, new), key=lambda ballot: _SIGNALS.index(ballot.ranked.signal))
+    return Fusion(scores, tuple(ballots))
 
 
 def _ballot(ranked: RankedList[Key], share: float) -> Ballot[Key]:

@@ -39,7 +39,7 @@ from ctxsearch.search.ports import (
     Selection,
 )
 from ctxsearch.search.query import Content, Mode, SearchQuery, Signal
-from ctxsearch.search.ranking import Fusion, Placed, Ranked, RankedList, Vote, exact_on_top, fuse, order
+from ctxsearch.search.ranking import Fusion, Placed, Ranked, RankedList, Vote, exact_on_top, fuse, joined, order
 from ctxsearch.search.results import (
     Explanation,
     Guidance,
@@ -93,6 +93,7 @@ class _Run:
     candidates: tuple[dict[NodeId, _Candidate], ...]  # of each corpus
     weights: Mapping[Signal, float]  # of the signals that this request runs
     lists: dict[Signal, RankedList[_Candidate]] = field(default_factory=dict)
+    by_text: Fusion[_Candidate] | None = None  # all lists but the graph's, which starts from the best of them
     reports: dict[Signal, SignalReport] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     reached: dict[tuple[int, NodeId], Reach] = field(default_factory=dict)
@@ -315,8 +316,8 @@ class ContextSearchService:
         """Whether most of a list is what will be ranked below other code, which the list then leaves no place for."""
         if not self._policy.past_demoted or asks_for_demoted(query.text, query.scope.paths):
             return False
-        found = [one for hit in hits if (one := node(hit.id)) is not None]
-        return 2 * sum([1 for one in found if int(one.flags) & _DEMOTED]) > len(hits)
+        found = [node(hit.id) for hit in hits]
+        return 2 * len([1 for one in found if one is not None and int(one.flags) & _DEMOTED]) > len(hits)
 
     def _query_vector(self, text: str, embedding: tuple[float, ...] | None) -> Floats:
         if embedding is not None:
@@ -373,7 +374,7 @@ class ContextSearchService:
 
     def _seeds(self, run: _Run) -> list[_Candidate]:
         """The top of the fused text signals that the graph knows, before any penalty."""
-        fusion = self._fused(run)
+        fusion = run.by_text = self._by_text(run, room_for=Signal.GRAPH)
         known = [one for one in fusion.scores if one.node is not None]
         return [one.key for one in order(fusion, known, None, _place, 0.0, SEEDS)]
 
@@ -395,7 +396,14 @@ class ContextSearchService:
 
     def _fused(self, run: _Run) -> Fusion[_Candidate]:
         """The signals' votes, added per node and, where the policy says so, per file."""
-        fusion = fuse(run.lists.values(), run.weights)
+        reached = run.lists.get(Signal.GRAPH)
+        if reached is not None and run.by_text is not None:
+            return joined(run.by_text, reached, run.weights)
+        return self._by_text(run)
+
+    def _by_text(self, run: _Run, room_for: Signal | None = None) -> Fusion[_Candidate]:
+        """The votes of all signals that ran so far."""
+        fusion = fuse(run.lists.values(), run.weights, room_for)
         return cohere(fusion, _file, _id) if self._policy.file_coherence else fusion
 
     def _check_answerable(self, run: _Run) -> None:

@@ -35,6 +35,18 @@ def asks_for_demoted(text: str, paths: tuple[str, ...]) -> bool:
     return any(word in _ASKS_FOR_DEMOTED for part in (subject(text), *paths) for word in words(part))
 
 
+@functools.lru_cache(maxsize=64)
+def _asked_for(text: str) -> frozenset[str]:
+    """What a query is about, as stems."""
+    return frozenset(content_words(subject(text)))
+
+
+@functools.lru_cache(maxsize=64)
+def _said(text: str) -> frozenset[str]:
+    """Every word with which a query says what it is about, as stems."""
+    return frozenset(map(stem, words(subject(text))))
+
+
 def file_stem(path: str) -> str:
     """A file's name without its directory and its last suffix."""
     name = path.rsplit("/", 1)[-1]
@@ -64,16 +76,20 @@ def reordered(
     steps: Iterable[RankingStep], hits: list[Hit], query: SearchQuery, node: Callable[[NodeId], CodeNode | None]
 ) -> list[Hit]:
     """The hits after all steps, best first."""
-    scores = {hit.id: hit.score for hit in hits}
-    ids = sorted(scores)
-    nodes = [node(node_id) for node_id in ids]
-    numbers: dict[str, int] = {}
-    places = [numbers.setdefault(one.path if one is not None else "", len(numbers)) for one in nodes]
+    hits = sorted(hits, key=_id)
+    ids = [hit.id for hit in hits]
+    nodes = list(map(node, ids))
+    paths = [one.path if one is not None else "" for one in nodes]
+    numbers = {path: number for number, path in enumerate(dict.fromkeys(paths))}
+    places = list(map(numbers.__getitem__, paths))
     files = [_traits[path] if path else None for path in numbers]
-    listed = Listed(ids, [scores[node_id] for node_id in ids], nodes, places, files, node)
+    listed = Listed(ids, [hit.score for hit in hits], nodes, places, files, node)
     for step in steps:
         listed = listed._replace(scores=step(listed, query))
     return [Hit(ids[place], listed.scores[place]) for place in listed.best_first()]
+
+
+_id: Final[Callable[[Hit], str]] = operator.attrgetter("id")
 
 
 class FileTraits(msgspec.Struct, frozen=True, gc=False):
@@ -224,7 +240,7 @@ class PathMatch:
 
     def __call__(self, listed: Listed, query: SearchQuery, /) -> list[float]:
         """Scores plus what the path says."""
-        asked = frozenset(content_words(subject(query.text)))
+        asked = _asked_for(query.text)
         if not asked:
             return listed.scores
         disjoint = asked.isdisjoint
@@ -250,7 +266,7 @@ class FilePrior:
 
     def __call__(self, listed: Listed, query: SearchQuery, /) -> list[float]:
         """Scores plus what is known of the file."""
-        asked = frozenset(map(stem, words(subject(query.text))))
+        asked = _said(query.text)
         gains, node = [], listed.node
         for file in listed.files:
             if file is None:

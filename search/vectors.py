@@ -149,22 +149,18 @@ class VectorMatrix:
 
     def search(self, vector: Floats, selection: Selection, limit: int) -> list[Hit]:
         """Nearest nodes first; pieces folded to their node; nothing that points away from the query."""
-        pieces = 4 * limit  # some of the best rows are pieces of one node
-        found = [
-            (block.nodes[rows], scores)
-            for block, mask in zip(self.blocks, self._selected(selection), strict=True)
-            for rows, scores in [block.best(vector, mask, pieces)]
-        ]
-        if not found:
-            return []
-        nodes, cosines = (np.concatenate(column) for column in zip(*found, strict=True))
-        order = np.lexsort((nodes, -cosines))
-        best: dict[int, float] = {}  # nearest first
-        for node, score in zip(nodes[order].tolist(), cosines[order].tolist(), strict=True):
-            if score <= 0.0 or len(best) == limit:
-                break
-            best.setdefault(node, score)
-        return [Hit(node_id, score) for node_id, score in zip(node_ids(list(best)), best.values(), strict=True)]
+        masks = self._selected(selection)
+        rows = 2 * limit  # some of the best ones are pieces of one node
+        while True:
+            found = [
+                (block.nodes[best], cosines)
+                for block, mask in zip(self.blocks, masks, strict=True)
+                for best, cosines in [block.best(vector, mask, rows)]
+            ]
+            best, is_whole = _folded(found, rows, limit)
+            if is_whole:
+                return [Hit(node_id, score) for node_id, score in zip(node_ids(list(best)), best.values(), strict=True)]
+            rows *= 4
 
     def replaced(self, paths: Collection[str], block: VectorBlock | None) -> VectorMatrix:
         """Without the rows of some paths, with those of a new block."""
@@ -223,6 +219,20 @@ class VectorMatrix:
         if selection.denied:
             mask = mask & ~np.isin(block.nodes, _numbers(selection.denied))
         return None if mask.all() else mask
+
+
+def _folded(found: list[tuple[Numbers, Floats]], rows: int, limit: int) -> tuple[dict[int, float], bool]:
+    """The best nodes of the best rows, nearest first; and whether the rows were enough for all that are wanted."""
+    if not found:
+        return {}, True
+    nodes, cosines = (np.concatenate(column) for column in zip(*found, strict=True))
+    order = np.lexsort((nodes, -cosines))[:rows]  # below these, another block's rows might be missing
+    best: dict[int, float] = {}
+    for node, score in zip(nodes[order].tolist(), cosines[order].tolist(), strict=True):
+        if score <= 0.0 or len(best) == limit:
+            return best, True
+        best.setdefault(node, score)
+    return best, len(best) == limit or len(nodes) < rows
 
 
 def _row_keys(nodes: Numbers, hashes: Numbers) -> Numbers:

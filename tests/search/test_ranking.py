@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxsearch.search.query import Signal
-from ctxsearch.search.ranking import Ballot, Fusion, Placed, RankedList, exact_on_top, fuse, order, rank_score
+from ctxsearch.search.ranking import Ballot, Fusion, Placed, RankedList, exact_on_top, fuse, joined, order, rank_score
 
 KEYS = st.sampled_from([f"n{number:02d}" for number in range(30)])
 LISTS = st.lists(KEYS, max_size=25, unique=True)
@@ -42,6 +42,18 @@ def test_the_order_of_lists_does_not_matter(lists: list[list[str]], weights: dic
     made = [ranked(signal, keys) for signal, keys in zip(Signal, lists, strict=True)]
     answers = {tuple(sorted(fuse(some, weights).scores.items())) for some in itertools.permutations(made)}
     assert len(answers) == 1
+
+
+@given(st.lists(LISTS, min_size=4, max_size=4), WEIGHTS)
+def test_a_list_that_joins_later_counts_as_if_it_had_been_there(
+    lists: list[list[str]], weights: dict[Signal, float]
+) -> None:
+    made = {signal: ranked(signal, keys) for signal, keys in zip(Signal, lists, strict=True)}
+    together = fuse(made.values(), weights)
+    late = made.pop(Signal.GRAPH)
+    one_by_one = joined(fuse(made.values(), weights, room_for=Signal.GRAPH), late, weights)
+    assert one_by_one.scores == pytest.approx(together.scores)
+    assert one_by_one.ballots == together.ballots
 
 
 @given(LISTS, LISTS, WEIGHTS, st.data())

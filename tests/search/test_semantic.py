@@ -197,6 +197,24 @@ def test_the_scan_in_bytes_finds_what_the_plain_scan_finds(count: int) -> None:
         assert [int(hit.id, 16) for hit in matrix.search(query, SELECT_ALL, 20)] == exact.tolist()
 
 
+@pytest.mark.parametrize("blocks", [1, 3])
+def test_a_long_node_near_the_query_takes_one_place_however_many_pieces_it_has(blocks: int) -> None:
+    query, far = rows(1, 2)[0], rows(300, 3)
+    near = query + 0.01 * rows(200, 4)
+    vectors = np.concatenate([near / np.linalg.norm(near, axis=1, keepdims=True), far]).astype(np.float32)
+    nodes = np.concatenate([np.ones(200, dtype=np.uint64), np.arange(2, 302, dtype=np.uint64)])
+    matrix = VectorMatrix()
+    for part in np.array_split(np.arange(len(vectors)), blocks):
+        count = len(part)
+        kinds = np.full(count, 6, np.uint8)
+        own, names = nodes[part], ["a"] * count
+        block = make_block(own, part.astype(np.uint64), vectors[part], names, ["python"] * count, kinds, names)
+        matrix = matrix.replaced((), block)
+    hits = [int(hit.id, 16) for hit in matrix.search(query, SELECT_ALL, 20)]
+    products = np.einsum("ij,j->i", far.astype(np.float16).astype(np.float32), query)
+    assert hits == [1, *(np.argsort(-products, kind="stable")[:19] + 2).tolist()]
+
+
 @pytest.mark.parametrize("count", [7, 8, 9, 4_096])
 def test_rows_are_never_packed_as_a_multiple_of_eight(count: int) -> None:
     block = matrix_of(rows(count, 1)).blocks[0]
