@@ -28,7 +28,16 @@ TIMEOUT_SECONDS = 900
 SLOW = (
     ("bench/corpus.py [DIR]", "share of resolved calls per language; no exception on any file"),
     ("bench/history_walk.py REPO", "incremental equals from scratch, along real history"),
+    ("bench/index_profile.py DIR", "what the time of indexing goes to, in multiples of parsing"),
     ("bench/relevance.py --data DIR --checkouts DIR --out RUN.jsonl", "ranked answers for the relevance sets"),
+    (
+        "bench/issue_sets.py SET --mirrors DIR --work DIR --out DIR",
+        "where issues and commits lead: files and functions of real changes",
+    ),
+    (
+        "bench/penalty.py SET --scoring DIR --mirrors DIR --work DIR",
+        "what the freshness penalty costs and gains on the relevance sets",
+    ),
     ("bench/search_latency.py --source DIR", "search in process, beside bare tantivy and a bare scan"),
     ("bench/vectors.py --source DIR [--lance]", "which vector search at which size"),
     ("bench/freshness.py REPO", "node history against git blame, and its cost"),
