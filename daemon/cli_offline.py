@@ -5,8 +5,10 @@ Uses the same catalog in the data directory as the daemon does; while the daemon
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from ctxsearch.daemon.layout import Layout
     from ctxsearch.graph.catalog import Snapshot
     from ctxsearch.graph.graph import CodeGraph, Traversal
-    from ctxsearch.graph.model import CodeNode, Edge
+    from ctxsearch.graph.model import CodeNode, Edge, EdgeKind
     from ctxsearch.graph.walk import Limits
 
 CANDIDATES_SHOWN = 8
@@ -46,16 +48,22 @@ def root_option(command: Any) -> Any:
     )(command)
 
 
-def walk_options(command: Any) -> Any:
-    """Options of every traversal."""
+def way_options(command: Any) -> Any:
+    """Options of whatever walks the graph."""
     for option in (
         click.option("--json", "as_json", is_flag=True, help="One JSON object per line."),
         click.option("--min-confidence", type=click.FloatRange(0, 1), default=0.5, help="Weaker edges are not walked."),
-        click.option("--limit", type=click.IntRange(1), default=200, help="Most nodes to show."),
         root_option,
     ):
         command = option(command)
     return command
+
+
+def walk_options(command: Any) -> Any:
+    """Options of every traversal."""
+    return click.option("--limit", type=click.IntRange(1), default=200, help="Most nodes to show.")(
+        way_options(command)
+    )
 
 
 @graph.command(epilog="Example:  ctxsearch graph index ~/src/app")
@@ -131,6 +139,16 @@ def dependencies(ctx: click.Context, /, symbol: str, depth: int, **options: Any)
     _walk(ctx, symbol, options, lambda code, node, limits: code.dependencies([node.id], depth, limits))
 
 
+@graph.command(epilog="Example:  ctxsearch graph related Parser --radius 2")
+@click.argument("symbol")
+@click.option("--radius", type=click.IntRange(1, 4), default=1, help="Edges to walk in any direction.")
+@walk_options
+@click.pass_context
+def related(ctx: click.Context, /, symbol: str, radius: int, **options: Any) -> None:
+    """What is near SYMBOL in the graph."""
+    _walk(ctx, symbol, options, lambda code, node, limits: code.related([node.id], radius, limits))
+
+
 @graph.command(epilog="Example:  ctxsearch graph impact Settings.load")
 @click.argument("symbol")
 @click.option("--depth", type=click.IntRange(1, 16), default=4, help="Edges to walk.")
@@ -139,6 +157,29 @@ def dependencies(ctx: click.Context, /, symbol: str, depth: int, **options: Any)
 def impact(ctx: click.Context, /, symbol: str, depth: int, **options: Any) -> None:
     """Who is affected if SYMBOL changes."""
     _walk(ctx, symbol, options, lambda code, node, limits: code.impact(node.id, depth, limits))
+
+
+@graph.command(epilog="Example:  ctxsearch graph path main write_file")
+@click.argument("start")
+@click.argument("end")
+@click.option("--max-depth", type=click.IntRange(1, 32), default=12, help="Most edges.")
+@way_options
+@click.pass_context
+def path(ctx: click.Context, /, start: str, end: str, max_depth: int, **options: Any) -> None:
+    """How START reaches END: the shortest way over calls and other dependencies."""
+    from ctxsearch.graph.walk import THROUGH_HUBS
+
+    code = _loaded(ctx, options["root"])
+    limits = replace(THROUGH_HUBS, min_confidence=options["min_confidence"])
+    found = code.path(only_match(code, start).id, only_match(code, end).id, limits)
+    nodes = found.nodes if len(found.nodes) <= max_depth + 1 else ()
+    steps = (None, *zip(found.kinds, found.confidences, strict=True))
+    for distance, (node, step) in enumerate(zip(nodes, steps, strict=False)):
+        click.echo(_reached(node, distance, step, options["as_json"], indent=distance))
+    if not nodes:
+        doubt = "; the search gave up, there may be one" if found.truncated else ""
+        click.echo(f"no way from {show.safe(start)} to {show.safe(end)}{doubt}", err=True)
+    ctx.exit(FOUND if nodes else NOTHING)
 
 
 @graph.command(epilog="Example:  ctxsearch graph export > graph.jsonl")
@@ -196,27 +237,36 @@ def _edge_fields(edge: Edge) -> dict[str, Any]:
 
 
 def _walk(ctx: click.Context, symbol: str, options: dict[str, Any], walk: Any) -> None:
-    from ctxsearch.graph.graph import CodeGraph
     from ctxsearch.graph.walk import Limits
 
-    with _reading(_settings(ctx), _root(options["root"])) as snapshot:
-        code = CodeGraph.build(snapshot.load_nodes(), snapshot.load_edges(), snapshot.generation)
+    code = _loaded(ctx, options["root"])
     node = only_match(code, symbol)
     limits: Limits = Limits(min_confidence=options["min_confidence"], results=options["limit"])
     found: Traversal = walk(code, node, limits)
     for hit in found.hits:
-        if options["as_json"]:
-            fields = {"distance": hit.distance, "via": hit.via.name.lower(), "confidence": round(hit.confidence, 4)}
-            click.echo(json.dumps(_node_fields(hit.node) | fields, ensure_ascii=False))
-        else:
-            place = f"{hit.node.path}:{hit.node.start_line}" if hit.node.path else "(external)"
-            name = show.safe(hit.node.qualified_name or hit.node.name)
-            click.echo(
-                f"{'  ' * (hit.distance - 1)}{show.safe(place)}  {name}  {hit.via.name.lower()} {hit.confidence:.2f}"
-            )
+        step = hit.via, hit.confidence
+        click.echo(_reached(hit.node, hit.distance, step, options["as_json"], indent=hit.distance - 1))
     if found.truncated:
         click.echo("... more; raise --limit", err=True)
     ctx.exit(FOUND if found.hits else NOTHING)
+
+
+def _reached(node: CodeNode, distance: int, step: tuple[EdgeKind, float] | None, as_json: bool, *, indent: int) -> str:
+    """One line: a node, how far it is, and the edge that leads to it; without one it is where a way begins."""
+    via, confidence = (step[0].name.lower(), step[1]) if step is not None else ("", 1.0)
+    if as_json:
+        fields = {"distance": distance, "via": via, "confidence": round(confidence, 4)}
+        return json.dumps(_node_fields(node) | fields, ensure_ascii=False)
+    place = f"{node.path}:{node.start_line}" if node.path else "(external)"
+    name = show.safe(node.qualified_name or node.name)
+    return f"{'  ' * indent}{show.safe(place)}  {name}" + (f"  {via} {confidence:.2f}" if via else "")
+
+
+def _loaded(ctx: click.Context, directory: Path) -> CodeGraph:
+    from ctxsearch.graph.graph import CodeGraph
+
+    with _reading(_settings(ctx), _root(directory)) as snapshot:
+        return CodeGraph.build(snapshot.load_nodes(), snapshot.load_edges(), snapshot.generation)
 
 
 def only_match(code: CodeGraph, symbol: str) -> CodeNode:
@@ -248,14 +298,18 @@ def _layout(settings: Settings, root: Path) -> Layout:
     return Layout(settings.repositories_dir / identity(root))
 
 
-def _reading(settings: Settings, root: Path) -> Any:
+@contextlib.contextmanager
+def _reading(settings: Settings, root: Path) -> Iterator[Snapshot]:
     from ctxsearch.graph.catalog import Catalog, CatalogMissingError
 
     try:
-        with Catalog.open(_layout(settings, root).catalog, read_only=True) as catalog:
-            return catalog.read()
+        catalog = Catalog.open(_layout(settings, root).catalog, read_only=True)
     except CatalogMissingError as error:
         raise NoIndexError(f"no index for {root}; run `ctxsearch graph index {root}`") from error
+    with catalog, catalog.read() as snapshot:
+        if not snapshot.file_count():  # there was none to index, or indexing never came to its end
+            raise NoIndexError(f"nothing is indexed in {root}; `ctxsearch graph index {root}` says why, or indexes it")
+        yield snapshot
 
 
 VERBS: dict[str, click.Command] = {"graph": graph}

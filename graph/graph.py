@@ -81,6 +81,7 @@ class Path:
 
     nodes: tuple[CodeNode, ...] = ()  # empty: no way was found
     kinds: tuple[EdgeKind, ...] = ()  # of the edges between them
+    confidences: tuple[float, ...] = ()  # of the same edges
     confidence: float = 0.0  # of the weakest edge
     truncated: bool = False  # the search gave up: there may be a way after all
 
@@ -272,6 +273,7 @@ class CodeGraph:
         return Path(
             tuple(self._at(position) for position in way),
             tuple(kind_of(hop) for hop in hops),
+            tuple(confidence_of(hop) for hop in hops),
             confidence_of(min(hops)),
         )
 

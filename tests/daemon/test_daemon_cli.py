@@ -352,6 +352,62 @@ def test_the_graph_without_a_daemon(settings: Settings, project: Path) -> None:
     assert not settings.lock_path.exists()
 
 
+def test_ways_and_neighbours_without_a_daemon(settings: Settings, project: Path) -> None:
+    run = settings, project
+    cli(*run, "graph", "index", ".")
+    way = cli(*run, "graph", "path", "place_order", "apply_discount")
+    assert way.returncode == 0, way.stderr
+    assert way.stdout.splitlines() == [
+        "shop/checkout.py:12  shop.checkout.Checkout.place_order",
+        "  shop/pricing.py:9  shop.pricing.total_price  calls 0.95",
+        "    shop/pricing.py:4  shop.pricing.apply_discount  calls 0.95",
+    ]
+    rows = [
+        json.loads(line)
+        for line in cli(*run, "graph", "path", "place_order", "apply_discount", "--json").stdout.splitlines()
+    ]
+    assert [(row["name"], row["distance"], row["via"], row["confidence"]) for row in rows] == [
+        ("place_order", 0, "", 1.0),
+        ("total_price", 1, "calls", 0.95),
+        ("apply_discount", 2, "calls", 0.95),
+    ]
+    for options in (("--max-depth", "1"), ("--min-confidence", "0.99")):
+        none = cli(*run, "graph", "path", "place_order", "apply_discount", *options)
+        assert (none.returncode, none.stdout) == (1, "")
+        assert "no way from place_order to apply_discount" in none.stderr
+    assert cli(*run, "graph", "path", "apply_discount", "place_order").returncode == 1
+
+    near = cli(*run, "graph", "related", "total_price", "--json")
+    found = {(row["name"], row["via"]) for row in map(json.loads, near.stdout.splitlines())}
+    assert {("place_order", "calls"), ("apply_discount", "calls"), ("pricing.py", "contains")} <= found
+    cut = cli(*run, "graph", "related", "total_price", "--radius", "2", "--limit", "1")
+    assert (cut.returncode, len(cut.stdout.splitlines()), "--limit" in cut.stderr) == (0, 1, True)
+
+    (project / "shop" / "other.py").write_text("def apply_discount(x):\n    return x\n")
+    cli(*run, "graph", "index", ".")
+    for words in (("path", "apply_discount", "total_price"), ("path", "total_price", "apply_discount")):
+        assert "shop/other.py:1" in cli(*run, "graph", *words).stderr
+    assert cli(*run, "graph", "related", "apply_discount").returncode == 2
+    for words in (
+        ("path", "total_price", "place_ordr"),
+        ("path", "place_ordr", "total_price"),
+        ("related", "place_ordr"),
+    ):
+        unknown = cli(*run, "graph", *words)
+        assert (unknown.returncode, "did you mean" in unknown.stderr) == (1, True)
+
+
+def test_a_directory_with_nothing_to_index_says_so_when_it_is_asked(settings: Settings, tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert cli(settings, empty, "graph", "index", ".").returncode == 3
+    for words in (("callers", "f"), ("related", "f"), ("path", "f", "g"), ("export",)):
+        asked = cli(settings, empty, "graph", *words)
+        assert (asked.returncode, asked.stdout) == (3, "")
+        assert f"nothing is indexed in {empty}" in asked.stderr
+        assert "no node" not in asked.stderr
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
