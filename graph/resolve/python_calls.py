@@ -8,7 +8,7 @@ from ctxsearch.graph.model import NodeFlag
 from ctxsearch.graph.resolve.python_additions import constant_key
 from ctxsearch.graph.resolve.python_computed import PythonComputedNames
 from ctxsearch.graph.resolve.python_containers import NONE
-from ctxsearch.graph.resolve.python_library import CONTAINERS, PASS_THROUGH
+from ctxsearch.graph.resolve.python_library import CONTAINERS, ENTERING, PASS_THROUGH, SELF_ENTERING
 from ctxsearch.graph.resolve.values import (
     EXTERNAL,
     OUTSIDE,
@@ -74,17 +74,31 @@ class PythonCalls(PythonComputedNames):
         if isinstance(value, Gen):
             return self._yielded(value)
         if isinstance(value, Inst):
-            for name in ("__enter__", "__aenter__"):
-                methods = self.class_member(value.path, value.index, name)
-                functions = [item for item in methods if isinstance(item, Func)]
-                if functions:
-                    return tuple(found for item in functions for found in self.result_for(item, value))
-            return UNKNOWN
+            return self._entered_instance(value)
         if isinstance(value, Coll):
-            return value.args[-1] if value.args else EXTERNAL
+            return value.args[0] if value.args else EXTERNAL  # `Generator[T, None, None]`, `ContextManager[T, bool]`
         if isinstance(value, (Arg, Sym)):
             return SYMBOLIC
+        if isinstance(value, Ext) and value.name.removesuffix("()") in SELF_ENTERING:
+            return (value,)
         return EXTERNAL if isinstance(value, OUTSIDE) else UNKNOWN
+
+    def _entered_instance(self, value: Inst) -> Values:
+        """What `__enter__` says; a library's class as parent gives the instance where it is known to do so.
+
+        Without either the statement fails, or another library decides: nothing is known.
+        """
+        for name in ("__enter__", "__aenter__"):
+            methods = self.class_member(value.path, value.index, name)
+            functions = [item for item in methods if isinstance(item, Func)]
+            if functions:
+                return tuple(found for item in functions for found in self.result_for(item, value))
+        outside = [
+            item
+            for item in self.ancestry(value.path, value.index)
+            if isinstance(item, Ext) and self.may_have_members(item)
+        ]
+        return (value,) if outside and outside[0].name in SELF_ENTERING else UNKNOWN
 
     def eval_call(self, path: str, index: int, expr: Expr) -> Values:
         base = self.table(path).facts.exprs[expr.base]
@@ -186,6 +200,8 @@ class PythonCalls(PythonComputedNames):
             return self.value(path, args[0])
         if last in CONTAINERS and (not args or last == "defaultdict"):
             return (Box(path, index),)
+        if last in ENTERING and args:
+            return self._each(self.value(path, args[0]), self._entered)
         if last not in PASS_THROUGH or not args or "()" in callee.name:
             return self.external_result(callee)
         kind = PASS_THROUGH[last]
@@ -203,6 +219,8 @@ class PythonCalls(PythonComputedNames):
         given = self.value(path, args[0])
         if kind == "same":
             return given or UNKNOWN
+        if kind == "context":
+            return (Coll("contextmanager", (given,)),) if given else self.external_result(callee)
         if kind == "next":
             return self._each(given, self.element)
         if kind == "filter" and len(args) > 1:

@@ -10,6 +10,7 @@ _NAMES: dict[str, list[str]] = json.loads(
 )
 BUILTINS = frozenset(_NAMES["builtins"])  # of Python 2 and 3
 LIBRARY_METHODS = frozenset(_NAMES["methods"])  # of the classes of the standard library
+SELF_ENTERING = frozenset(_NAMES["self_entering"])  # its classes whose `__enter__` or `__aenter__` gives the instance
 
 # Library functions whose result comes from their arguments, and how.
 PASS_THROUGH = {
@@ -51,7 +52,13 @@ PASS_THROUGH = {
     "update_wrapper": "same",
     "ref": "same",
     "proxy": "same",
+    "closing": "context",
+    "aclosing": "context",
+    "nullcontext": "context",
 }
+
+# Methods of a stack of contexts that enter what they are given.
+ENTERING = frozenset({"enter_context", "enter_async_context"})
 
 # Built-ins that call what they are given: any argument, or only `key=`.
 CALLERS = {"map": "any", "filter": "any", "reduce": "any", "sorted": "key", "sort": "key", "min": "key", "max": "key"}

@@ -118,3 +118,56 @@ def test_a_package_installed_under_another_name_is_found_through_pyproject() -> 
         "main.py": "from brand.graph.model import make\nfrom brand.graph import model\n\nmake()\nmodel.make()\n",
     }
     assert called(files) == {"graph.model.make"}
+
+
+ENTERED = """
+import contextlib, io
+from contextlib import AbstractContextManager, ExitStack, asynccontextmanager, closing, contextmanager, nullcontext
+from typing import AsyncGenerator, ContextManager, Generator, Iterator, Self, TypeVar
+T = TypeVar("T")
+class Other:
+    def put(self): pass
+"""
+STORE = "class Store{base}:\n    def put(self): pass\n"
+
+
+@pytest.mark.parametrize("base", ["(AbstractContextManager)", "(ContextManager['Store'])", "(io.StringIO)"])
+def test_an_instance_enters_as_itself_where_its_library_parent_says_so(base: str) -> None:
+    source = f"{ENTERED}{STORE.format(base=base)}with Store() as s:\n    s.put()\n"
+    assert "main.Store.put" in called({"main.py": source})
+
+
+@pytest.mark.parametrize("base", ["", "(object)", "(somewhere.Base)", "(contextlib.suppress)"])
+def test_what_enters_as_nobody_knows_what_calls_nothing(base: str) -> None:
+    source = f"{ENTERED}import somewhere\n{STORE.format(base=base)}with Store() as s:\n    s.put()\n"
+    assert called({"main.py": source}) == {"main.Store"}
+
+
+@pytest.mark.parametrize(
+    "result", ["", " -> Iterator[Store]", " -> Generator[Store]", " -> Generator[Store, None, None]"]
+)
+def test_a_generator_as_context_gives_what_it_yields(result: str) -> None:
+    opened = f"@contextmanager\ndef opened(){result}:\n    yield Store()\nwith opened() as s:\n    s.put()\n"
+    assert "main.Store.put" in called({"main.py": ENTERED + STORE.format(base="") + opened})
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def opened() -> ContextManager[Store, None]: ...\nwith opened() as s:\n    s.put()\n",
+        "with closing(Store()) as s:\n    s.put()\n",
+        "with nullcontext(Store()) as s:\n    s.put()\n",
+        (
+            "@contextmanager\ndef opened():\n    yield Store()\nwith ExitStack() as all:\n"
+            "    s = all.enter_context(opened())\n    s.put()\n"
+        ),
+        (
+            "@asynccontextmanager\nasync def opened() -> AsyncGenerator[Store, None]:\n    yield Store()\n"
+            "async def f():\n    async with opened() as s:\n        s.put()\n"
+        ),
+        "class Sub(Store):\n    def __enter__(self) -> Self: ...\nwith Sub() as s:\n    s.put()\n",
+        "class Sub(Store):\n    def __enter__(self: T) -> T:\n        return self\nwith Sub() as s:\n    s.put()\n",
+    ],
+)
+def test_contexts_of_the_library_give_what_they_are_given(code: str) -> None:
+    assert "main.Store.put" in called({"main.py": ENTERED + STORE.format(base="") + code})
