@@ -103,7 +103,7 @@ class PythonEvaluator(PythonCalls):
                     yield item.path, item.index
 
     def implicit_flows(self, path: str) -> Iterator[tuple[tuple[str, int], int, Values]]:
-        """A decorator is given what it decorates."""
+        """A decorator is given what it decorates; what it makes of a method is given the instance."""
         facts = self.table(path).facts
         for index, definition in enumerate(facts.definitions):
             value: Values = (Func(path, index),)
@@ -119,6 +119,17 @@ class PythonEvaluator(PythonCalls):
                         yield target, first, value
                 if definition.kind not in CLASS_LIKE:
                     value = self._decorated(path, decorator, value) or value
+            for made in value if definition.decorators and definition.kind is NodeKind.METHOD else ():
+                if isinstance(made, Func) and (made.path, made.index) != (path, index):
+                    yield from self._bound_to(made, path, index)
+
+    def _bound_to(self, made: Func, path: str, method: int) -> Iterator[tuple[tuple[str, int], int, Values]]:
+        """The wrapper that a method's decorator returns takes the method's instance first."""
+        flags, owner = self.definition(path, method).flags, self.table(path).class_of[method]
+        params = self.definition(made.path, made.index).params
+        if owner >= 0 and params and params[0].kind is ParamKind.NORMAL and not flags & NodeFlag.STATIC:
+            instance: Value = Class(path, owner) if flags & NodeFlag.CLASS_METHOD else Inst(path, owner)
+            yield (made.path, made.index), 0, (instance,)
 
     def decorator(self, path: str, expr: int) -> Values:
         if self.table(path).facts.exprs[expr].op is ops.KEYWORD:

@@ -7,7 +7,7 @@ from ctxsearch.graph.facts import MODULE_SCOPE, Expr
 from ctxsearch.graph.resolve.python_generics import PythonGenerics
 from ctxsearch.graph.resolve.python_library import ADDERS, COPIES
 from ctxsearch.graph.resolve.tables import FileTable
-from ctxsearch.graph.resolve.values import UNKNOWN, Box, Value, Values
+from ctxsearch.graph.resolve.values import EXTERNAL, UNKNOWN, Box, Coll, Value, Values
 
 
 class PythonAdditions(PythonGenerics):
@@ -54,7 +54,26 @@ class PythonAdditions(PythonGenerics):
         if holder < 0:
             return UNKNOWN  # a literal that is used where it stands
         self.record_name(box.path, table.root_name(holder))
-        return (*self._appended(table, holder), *self._set(table, holder, key))
+        return (*self._appended(table, holder), *self._set(table, holder, key), *self._grouped(table, holder))
+
+    def _grouped(self, table: FileTable, holder: int) -> Values:
+        """What code puts into the containers inside a container: `groups[key].append(x)`, `tables[key][name] = x`."""
+        facts = table.facts
+        listed: list[Value] = []
+        for call in table.additions.get(f"{facts.exprs[holder].name}[]", ()):
+            callee = facts.exprs[facts.exprs[call].base]
+            if _same(table, table.container_of(callee.base), holder):
+                given = self.value(table.path, facts.exprs[call].args[-1])
+                listed += self._each(given, self.element) if ADDERS[callee.name] == "all" else given
+        mapped: list[Value] = []
+        for assign in table.attributes.get(table.root_name(holder), ()):
+            target = facts.exprs[facts.assigns[assign].target]
+            if target.op is ops.INDEX:
+                outer = table.container_of(target.base)
+                if outer >= 0 and _same(table, outer, holder):
+                    mapped += self.value(table.path, facts.assigns[assign].value)
+        lists = (Coll("list", (tuple(listed),)),) if listed else ()
+        return (*lists, Coll("dict", (EXTERNAL, tuple(mapped)))) if mapped else lists
 
     def _appended(self, table: FileTable, holder: int) -> Values:
         exprs = table.facts.exprs

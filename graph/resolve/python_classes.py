@@ -128,6 +128,22 @@ class PythonClasses(PythonContainers):
         """`class A(object)` has what every class has, which `_class_member` knows."""
         return outside.name not in _PLAIN_BASES
 
+    def _member(self, path: str, index: int, name: str, seen_as: Inst | Class | None) -> Values:
+        """A field that a class only sets to None is what its ancestors keep in the same field of the same instance."""
+        found = super()._member(path, index, name, seen_as)
+        if not found or any(value != NONE for value in found):
+            return found
+        kept = (self._kept(owner, name) for owner in self.ancestry(path, index) if isinstance(owner, Class))
+        return next((values for values in kept if any(value != NONE for value in values)), found)
+
+    def _kept(self, owner: Class, name: str) -> Values:
+        """What a class itself keeps under a name, unless that is a method, which a None of a subclass takes away."""
+        self.touch(owner.path, owner.index)
+        table = self.table(owner.path)
+        if owner.index not in table.fields or name not in table.fields[owner.index]:
+            return UNKNOWN
+        return self.own_member(owner.path, owner.index, name, None) or UNKNOWN
+
     def own_member(self, path: str, index: int, name: str, seen_as: Inst | Class | None) -> Values | None:  # noqa: ARG002
         self.touch(path, index)
         table = self.table(path)
@@ -149,6 +165,8 @@ class PythonClasses(PythonContainers):
             found = [value for item in self._effective(table, methods) for value in self.member_value(path, item, None)]
             found += [value for item in (*binds, *fields) for value in self.assigned(path, item)]
             found += [value for item in imports for value in self.imported(path, table.facts.imports[item])]
+            if name in table.given_names():  # `Class.hook = f`, later, replaces what the class body says
+                found += self._given_to(path, index, name, [table.top_name(index)])
             return tuple(value for value in found if value != NONE) or tuple(found)
 
         return self._guarded(path, ("own", path, index, name), compute)
@@ -170,10 +188,15 @@ class PythonClasses(PythonContainers):
     def _given_member(self, path: str, index: int, name: str) -> Values | None:
         """What the class's own file sets from outside: `Class.name = f`; at home also `instance.name = f`."""
         table = self.table(path)
-        facts = table.facts
         at_home = path == self.home and not self._abroad
+        found = self._given_to(path, index, name, sorted(table.attributes) if at_home else [table.top_name(index)])
+        return tuple(found) or None
+
+    def _given_to(self, path: str, index: int, name: str, roots: list[str]) -> list[Value]:
+        table = self.table(path)
+        facts = table.facts
         found: list[Value] = []
-        for root in sorted(table.attributes) if at_home else [table.top_name(index)]:
+        for root in roots:
             for assign in table.attributes.get(root, ()):
                 target = facts.exprs[facts.assigns[assign].target]
                 if target.op is not ops.MEMBER or target.name != name or target.base < 0:
@@ -181,7 +204,7 @@ class PythonClasses(PythonContainers):
                 owners = self.value(path, target.base)
                 if any(isinstance(o, (Inst, Class)) and (o.path, o.index) == (path, index) for o in owners):
                     found += self.assigned(path, assign)
-        return tuple(found) or None
+        return found
 
     def member(self, base: Value, name: str) -> Values:
         if base == NONE:

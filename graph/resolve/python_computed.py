@@ -22,7 +22,9 @@ class PythonComputedNames(PythonArguments):
         owners, names = self.value(path, args[0]), self._names_written(path, args[1])
         found = [value for name in names for owner in owners for value in self._named_member(owner, name)]
         default = self.value(path, args[2]) if len(args) > 2 else UNKNOWN
-        return (*found, *(value for value in default if value != NONE)) if found else UNKNOWN
+        if not found:  # subclasses, or code elsewhere, have what is asked for; the function for the others is known
+            return tuple(value for value in default if isinstance(value, Func))
+        return (*found, *(value for value in default if value != NONE))
 
     def _names_written(self, path: str, index: int) -> list[str]:
         """What is known of a name that an expression gives, "*" for a part that is not; [] when nothing is."""

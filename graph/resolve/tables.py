@@ -197,7 +197,10 @@ class FileTable:
 
     @property
     def additions(self) -> Names:
-        """Python's calls that add to a container, `items.append(x)`, by the container's own name."""
+        """Python's calls that add to a container, `items.append(x)`, by the container's own name.
+
+        What is added to the containers inside another one, `groups[key].append(x)`, is under `groups[]`.
+        """
         if self._additions is None:
             self._additions = {}
             exprs = self.facts.exprs
@@ -205,9 +208,21 @@ class FileTable:
                 expr = exprs[index]
                 if expr.args and expr.base >= 0:
                     callee = exprs[expr.base]
-                    if callee.op is ops.MEMBER and callee.name in ADDERS and exprs[callee.base].name:
-                        self._additions.setdefault(exprs[callee.base].name, []).append(index)
+                    if callee.op is ops.MEMBER and callee.name in ADDERS:
+                        outer = self.container_of(callee.base)
+                        name = exprs[callee.base].name if outer < 0 else f"{exprs[outer].name}[]"
+                        if name:
+                            self._additions.setdefault(name, []).append(index)
         return self._additions
+
+    def container_of(self, expr: int) -> int:
+        """The container whose item an expression is: `groups` of `groups[key]` and `groups.setdefault(key, [])`."""
+        exprs = self.facts.exprs
+        item = exprs[expr]
+        if item.op is ops.INDEX:
+            return item.base
+        callee = exprs[item.base] if item.op is ops.CALL and item.base >= 0 else item
+        return callee.base if callee.op is ops.MEMBER and callee.name == "setdefault" and item is not callee else -1
 
     def holder(self, value: int) -> int:
         """The variable or own field that an expression's value is first kept in; -1 for none."""

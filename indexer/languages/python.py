@@ -88,13 +88,25 @@ class Python(PythonDefinitions):
                 self._leave_branches(node.start_byte)
                 self._narrow(argument, node.end_byte, self._block())
             return
-        self._narrow(condition, consequence.start_byte, consequence.end_byte)
+        self._narrow(condition, consequence.start_byte - 1, consequence.end_byte)
 
     def on_assert(self, node: Node) -> None:
         condition = first_child(node)
         if condition is not None:
             self._leave_branches(node.start_byte)
             self._narrow(condition, node.end_byte, self._block())
+
+    def on_both(self, node: Node) -> None:
+        """`isinstance(x, A) and x.f()`: x is an A in the second part."""
+        left, right = node.child_by_field_id(LEFT), node.child_by_field_id(RIGHT)
+        if left is not None and right is not None:
+            self._narrow(left, right.start_byte - 1, right.end_byte)
+
+    def on_choice(self, node: Node) -> None:
+        """`x.f() if isinstance(x, A) else None`: x is an A in the first part."""
+        if node.named_child_count == 3:
+            chosen, condition, _ = node.named_children
+            self._narrow(condition, chosen.start_byte - 1, chosen.end_byte)
 
     def _narrow(self, condition: Node, start: int, end: int) -> None:
         if condition.type == "boolean_operator":
@@ -119,9 +131,9 @@ class Python(PythonDefinitions):
         if declared is None:
             return
         line = self.line(start)
-        self.exprs.append(Expr(ops.NAME, self._owner(name), line, start, name))
         value = self.add(condition, ops.CAST, base=self._value(subject), type=declared)
-        self.assigns.append(Assign(len(self.exprs) - 2, value, None, True, end))
+        self.exprs.append(Expr(ops.NAME, self._owner(name), line, start, name))
+        self.assigns.append(Assign(len(self.exprs) - 1, value, None, True, end))
 
     def on_assign(self, node: Node) -> None:
         left = node.child_by_field_id(LEFT)
@@ -249,6 +261,8 @@ class Python(PythonDefinitions):
                 if left is not None and right is not None:
                     element = self.add(right, ops.ELEMENT, "", self._value(right))
                     self._bind_inside(left, element, start, end)
+            elif child.type == "if_clause" and (condition := first_child(child)) is not None:
+                self._narrow(condition, start, child.start_byte)  # what stands before its clauses
 
     def _bind_inside(self, left: Node, value: int, start: int, end: int) -> None:
         if left.type == "identifier":

@@ -28,6 +28,8 @@
 (if_statement condition: [(call) (boolean_operator) (not_operator)]) @test
 (elif_clause condition: [(call) (boolean_operator)]) @test
 (assert_statement . [(call) (boolean_operator)]) @assert
+(boolean_operator left: [(call) (boolean_operator)] operator: "and") @both
+(conditional_expression . (_) . [(call) (boolean_operator)]) @choice
 
 (assignment) @assign
 (augmented_assignment) @augment

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from tree_sitter import Node
 
@@ -29,6 +30,7 @@ from ctxsearch.indexer.languages.python_grammar import (
 from ctxsearch.indexer.languages.python_types import parse_type
 
 _IMPLICIT_CLASS_METHODS = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
+_RECEIVERS = frozenset({"self", "cls"})  # by convention; a method that has another name for its instance is rare
 _TYPE_FIELDS = frozenset({"typed_parameter", "typed_default_parameter"})
 _DECORATOR_FLAGS = {
     "staticmethod": NodeFlag.STATIC,
@@ -191,8 +193,34 @@ class PythonDefinitions(PythonExprs):
         if draft.flags & NodeFlag.STATIC or not draft.params or draft.params[0].kind != ParamKind.NORMAL:
             return
         first = draft.params[0]
+        if first.name not in _RECEIVERS and draft.name in self._used_in_body(draft.parent):
+            return
         draft.params[0] = Param(first.name, first.type, first.default, ParamKind.RECEIVER)
         self._receivers.add(first.name)
+
+    def _used_in_body(self, owner: int) -> frozenset[str]:
+        """The functions that a class's body itself calls, as decorators or for a value: there they have no instance."""
+        known = self._body_calls.get(owner)
+        if known is None:
+            body = self.drafts[owner].node.child_by_field_id(BODY)
+            statements = body.named_children if body is not None else []
+            known = self._body_calls[owner] = frozenset(name for child in statements for name in self._called_by(child))
+        return known
+
+    def _called_by(self, statement: Node) -> Iterator[str]:
+        """The bare names that decorate a definition, or whose call is assigned."""
+        inner = first_child(statement) if statement.type == "expression_statement" else None
+        if statement.type == "decorated_definition":
+            called = [first_child(child) for child in statement.named_children if child.type == "decorator"]
+        elif inner is not None and inner.type == "assignment":
+            value = inner.child_by_field_id(RIGHT)
+            called = [value] if value is not None and value.type == "call" else []
+        else:
+            called = []
+        for node in called:
+            callee = node.child_by_field_id(FUNCTION) if node is not None and node.type == "call" else node
+            if callee is not None and callee.type == "identifier":
+                yield self.text(callee)
 
     def _decorate(self, draft: Draft, node: Node) -> None:
         outer = self._outer.get(node.id)

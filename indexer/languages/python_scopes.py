@@ -27,6 +27,7 @@ class PythonScopes(Extractor):
         self._outer: dict[int, Node] = {}  # definition node id -> its decorated_definition
         self._bound: dict[int, str] = {}  # lambda node id -> the name it is assigned to
         self._receivers: set[str] = set()  # names of first parameters of methods
+        self._body_calls: dict[int, frozenset[str]] = {}  # class -> names of functions that its body calls
         self._declared: dict[tuple[int, str], int] = {}  # (scope, name) -> scope that `global`/`nonlocal` chose
         self._variables: set[tuple[int, str]] = set()  # module- and class-level names that have a node
         self._branches: list[tuple[int, int]] = []  # (scope, end) of the branches around the current place

@@ -171,3 +171,86 @@ def test_a_generator_as_context_gives_what_it_yields(result: str) -> None:
 )
 def test_contexts_of_the_library_give_what_they_are_given(code: str) -> None:
     assert "main.Store.put" in called({"main.py": ENTERED + STORE.format(base="") + code})
+
+
+def test_a_field_that_a_subclass_clears_is_what_its_ancestors_keep() -> None:
+    source = (
+        "class Soup:\n    def data(self): pass\nclass Other:\n    def data(self): pass\n"
+        "class Builder:\n    def start(self, soup: Soup):\n        self.soup = soup\n    def stop(self): pass\n"
+        "class Quick(Builder):\n    stop = None\n    def __init__(self):\n        self.soup = None\n"
+        "    def feed(self):\n        self.soup.data()\n        self.stop()\n"
+    )
+    assert called({"main.py": source}) == {"main.Soup.data"}
+
+
+def test_an_attribute_set_on_the_class_counts_beside_what_its_body_says() -> None:
+    source = (
+        "class Parser:\n    literal = None\n    def plain(self): pass\n    def cached(self): pass\n    parse = plain\n"
+        "    @classmethod\n    def speed_up(cls):\n        Parser.parse = Parser.cached\n"
+        "    def run(self):\n        self.parse()\n        self.literal()\n"
+        "class Literal(Parser):\n    def __init__(self): pass\nParser.literal = Literal\n"
+    )
+    assert called({"main.py": source}) == {"main.Parser.plain", "main.Parser.cached", "main.Literal.__init__"}
+
+
+@pytest.mark.parametrize(
+    ("put", "read"),
+    [
+        ("self.held[key].append(go)", "for f in self.held[key]: f()"),
+        ("self.held.setdefault(key, []).append(go)", "for f in self.held.get(key, ()): f()"),
+        ("self.held[key].extend([go])", "for fs in self.held.values():\n            for f in fs: f()"),
+        ("self.held[key]['x'] = go", "self.held[key]['x']()"),
+    ],
+)
+def test_what_containers_inside_a_container_hold_is_called(put: str, read: str) -> None:
+    source = (
+        "from collections import defaultdict\ndef go(): pass\nclass R:\n    def __init__(self):\n"
+        f"        self.held = defaultdict(list)\n        self.other = {{}}\n    def on(self, key):\n        {put}\n"
+        f"    def fire(self, key):\n        {read}\n        self.other[key]()\n"
+    )
+    assert called({"main.py": source}) == {"main.go"}
+
+
+KINDS = "".join(f"class {name}:\n    def go(self): pass\n" for name in ("A", "B", "C"))
+
+
+@pytest.mark.parametrize(
+    ("expression", "meant"),
+    [
+        ("isinstance(x, A) and x.go()", {"main.A.go"}),
+        ("not x or (x and isinstance(x, A) and not x.go())", {"main.A.go"}),
+        ("x.go() if isinstance(x, (A, B)) else None", {"main.A.go", "main.B.go"}),
+        ("[y.go() for y in x if isinstance(y, A)]", {"main.A.go"}),
+        ("None if isinstance(x, A) else x.go()", set()),
+        ("isinstance(x, A) or x.go()", set()),
+        ("(isinstance(x, A) and x.size, x.go())", set()),
+    ],
+)
+def test_a_type_test_inside_an_expression_tells_what_is_called(expression: str, meant: set[str]) -> None:
+    assert called({"main.py": f"{KINDS}def f(x):\n    return {expression}\n"}) == meant
+
+
+def test_the_function_for_all_others_is_called_where_getattr_finds_nothing() -> None:
+    source = (
+        "class Visitor:\n    def visit(self, node):\n        method = getattr(self, 'visit_' + node, self.generic)\n"
+        "        return method(node)\n    def generic(self, node): pass\n"
+    )
+    assert called({"main.py": source}) == {"main.Visitor.generic"}
+
+
+def test_a_function_that_decorates_in_its_class_body_has_no_instance_but_its_wrapper_has() -> None:
+    source = (
+        "class V:\n    def noted(method):\n        def run(self, node):\n            method(self, node)\n"
+        "            self.note()\n        return run\n    @noted\n    def visit(self, node): pass\n"
+        "    def note(self): pass\n"
+        "class W:\n    def note(self): pass\n"
+    )
+    graphs = resolve({"main.py": source})
+    nodes = {record.node.id: record.node.qualified_name for record in graphs["main.py"].nodes}
+    calls = {
+        (nodes[edge.source], nodes[edge.target])
+        for edge in graphs["main.py"].edges
+        if edge.kind is EdgeKind.CALLS and edge.target in nodes
+    }
+    assert {("main.V.noted.run", "main.V.visit"), ("main.V.noted.run", "main.V.note")} <= calls
+    assert not any(target == "main.W.note" for _, target in calls)

@@ -254,11 +254,19 @@ def test_isinstance_narrows_inside_its_branch() -> None:
         "def f(x, y):\n    if isinstance(x, A) and y:\n        x.m()\n"
         "    if not isinstance(y, (B, C)):\n        return\n"
     )
-    first, second = found.assigns
+    first, inside, second = found.assigns
     assert show(found, first.value) == "CAST(A)"
     assert first.until == 57
+    assert (show(found, inside.value), inside.until) == ("CAST(A)", 42)  # in the second part of the test
     assert show(found, second.value) == "CAST(|)"
     assert second.until == -1
+
+
+def test_isinstance_narrows_inside_an_expression() -> None:
+    found = facts("a = x.f() if isinstance(x, A) else 0\nb = [x.f() for x in y if isinstance(x, B)]\n")
+    narrowed = [item for item in found.assigns if show(found, item.value).startswith("CAST")]
+    spans = [(show(found, item.value), found.exprs[item.target].at, item.until) for item in narrowed]
+    assert spans == [("CAST(A)", 3, 9), ("CAST(B)", 41, 59)]
 
 
 def test_except_variables_have_the_caught_type() -> None:
