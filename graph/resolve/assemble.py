@@ -28,7 +28,7 @@ from ctxsearch.graph.model import (
 from ctxsearch.graph.records import FileGraph, NodeRecord
 from ctxsearch.graph.resolve.calls import MAX_CANDIDATES, Calls
 from ctxsearch.graph.resolve.evaluate import Evaluator
-from ctxsearch.graph.resolve.hierarchy import Place, dispatched, implementations
+from ctxsearch.graph.resolve.hierarchy import Place, dispatched
 from ctxsearch.graph.resolve.tables import CLASS_LIKE
 from ctxsearch.graph.resolve.values import Class, Ext, Func, Inst, Module, Value, Values
 
@@ -230,13 +230,10 @@ class Assembler:
     def _dispatches(self, virtual: Iterable[tuple[int, Place]]) -> None:
         for site, target_place in virtual:
             expr = self.table.facts.exprs[site]
-            places = dispatched(self.evaluator, self.table, expr, target_place)
-            for place in places:
+            for place in dispatched(self.evaluator, self.table, expr, target_place):
                 node = self._target(*place)
                 if node is not None:
                     self._add(self.id_of(expr.scope), node, EdgeKind.MAY_DISPATCH, Rule.HIERARCHY, expr.line)
-            called, rule = implementations(self.evaluator, self.path, target_place, places)
-            self._calls(Calls([(expr.scope, place, rule, expr.line) for place in called]))
 
     def _uses(self) -> None:
         facts = self.table.facts

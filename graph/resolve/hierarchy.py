@@ -16,9 +16,7 @@ from ctxsearch.graph.resolve.tables import FileTable
 from ctxsearch.graph.resolve.values import Class, Inst
 from ctxsearch.graph.resolve.world import Key
 
-_FIXED = NodeFlag.STATIC | NodeFlag.PRIVATE  # never dispatched
 _NO_BODY = NodeFlag.ABSTRACT | NodeFlag.DECLARATION
-MAX_IMPLEMENTATIONS = 3  # of an abstract method; more say nothing about one call
 _GUESSES = frozenset({Rule.UNIQUE_NAME, Rule.CANDIDATES, Rule.FLOW})
 
 Place = tuple[str, int]  # path, definition index
@@ -77,11 +75,11 @@ def override_notes(evaluator: Evaluator, path: str, found: list[tuple[int, list[
     """What a file says to those who call the methods that it overrides: (key, encoded method)."""
     definitions = evaluator.table(path).facts.definitions
     for index, twins in found:
-        if definitions[index].flags & _FIXED:
+        if definitions[index].flags & evaluator.fixed:
             continue
         bodies = [evaluator.encode_value(body) for body in evaluator.bodies(path, index)]
         for twin in twins:
-            if evaluator.definition(*twin).flags & _FIXED:
+            if evaluator.definition(*twin).flags & evaluator.fixed:
                 continue
             for place in dict.fromkeys([twin, *((body.path, body.index) for body in evaluator.bodies(*twin))]):
                 key = override_key(evaluator, place)
@@ -98,24 +96,12 @@ def is_virtual_site(evaluator: Evaluator, table: FileTable, expr: Expr, rule: Ru
     if rule in _GUESSES or expr.op is not ops.CALL or expr.base < 0:
         return False
     definition = evaluator.definition(*target)
-    if definition.kind is not NodeKind.METHOD or definition.flags & _FIXED:
+    if definition.kind is not NodeKind.METHOD or definition.flags & evaluator.fixed:
         return False
     callee = table.facts.exprs[expr.base]
     if callee.op is ops.NAME:
         return True  # a method by its bare name: of this
     return callee.op is ops.MEMBER and table.facts.exprs[callee.base].op is not ops.SUPER
-
-
-def implementations(evaluator: Evaluator, path: str, target: Place, found: list[Place]) -> tuple[list[Place], Rule]:
-    """Of what a call in `path` may run instead of its target, what it calls: an abstract method never runs itself."""
-    if not evaluator.calls_implementations or not evaluator.definition(*target).flags & NodeFlag.ABSTRACT:
-        return [], Rule.CANDIDATES
-    world = evaluator.world
-    if not world.flags(path) & NodeFlag.TEST:
-        found = [place for place in found if not world.flags(place[0]) & NodeFlag.TEST]
-    if len(found) > MAX_IMPLEMENTATIONS:
-        return [], Rule.CANDIDATES
-    return found, Rule.UNIQUE_NAME if len(found) == 1 else Rule.CANDIDATES
 
 
 def dispatched(evaluator: Evaluator, table: FileTable, expr: Expr, target: Place) -> list[Place]:

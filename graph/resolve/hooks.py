@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from ctxsearch.graph import ops
 from ctxsearch.graph.facts import Definition, Expr, Import, Param, ParamKind
-from ctxsearch.graph.model import CALLABLE_KINDS, EdgeKind, Rule
+from ctxsearch.graph.model import CALLABLE_KINDS, EdgeKind, NodeFlag, Rule
 from ctxsearch.graph.resolve.flow import Flow
 from ctxsearch.graph.resolve.values import EXTERNAL, UNKNOWN, Box, Class, Ext, Func, Inst, Package, Value, Values
 
@@ -18,7 +18,7 @@ class Hooks(Flow):
     class_scope_visible = False  # members are in scope inside methods without a receiver (Java, C++, C#)
     guesses_after_flow = False  # try `guess` also for a receiver that is a parameter nobody is known to fill
     classes_are_called = True  # T(...) runs something of T; False where it only converts (Go)
-    calls_implementations = False  # a call of an abstract method is one of the few methods that implement it
+    fixed = NodeFlag.STATIC | NodeFlag.PRIVATE  # methods that are never dispatched
     overloads = False  # methods of one name are told apart by their parameters
     reference_kind = EdgeKind.USES  # what an entry of FileFacts.references says
     reference_rule = Rule.LEXICAL

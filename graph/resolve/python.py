@@ -29,7 +29,7 @@ class PythonEvaluator(PythonCalls):
 
     language = "python"
     guesses_after_flow = True
-    calls_implementations = True
+    fixed = NodeFlag.PRIVATE  # `self.f()` runs a subclass's static method too
     width = MAX_HELD
 
     # -- sites without a call expression

@@ -22,7 +22,6 @@ from ctxsearch.graph.records import FileGraph, NodeRecord
 from ctxsearch.graph.resolve.assemble import Assembler, Begun, shared_graph
 from ctxsearch.graph.resolve.calls import find_calls, find_flow_calls
 from ctxsearch.graph.resolve.evaluate import Evaluator
-from ctxsearch.graph.resolve.hierarchy import dispatched, implementations
 from ctxsearch.graph.resolve.languages import evaluator_for
 from ctxsearch.graph.resolve.reads import NO_READS, ReadIndex, packed
 from ctxsearch.graph.resolve.world import Entry, Fetch, Key, World
@@ -161,14 +160,7 @@ class Resolver:
         evaluator = self.evaluator(path)
         evaluator.begin(path)
         found = find_calls(evaluator, path)
-        edges = found.edges + find_flow_calls(evaluator, path, found.pending).edges
-        table = evaluator.table(path)
-        for site, target in found.virtual:
-            expr = table.facts.exprs[site]
-            places = dispatched(evaluator, table, expr, target)
-            called, rule = implementations(evaluator, path, target, places)
-            edges += [(expr.scope, place, rule, expr.line) for place in called]
-        return edges
+        return found.edges + find_flow_calls(evaluator, path, found.pending).edges
 
     # -- one file
 
