@@ -14,6 +14,7 @@ from ctxsearch.graph import ops
 from ctxsearch.graph.facts import Expr, Import, ParamKind
 from ctxsearch.graph.model import NodeFlag, NodeKind, Rule
 from ctxsearch.graph.resolve.python_calls import PythonCalls
+from ctxsearch.graph.resolve.python_containers import ASYNCHRONOUS, ITERATION
 from ctxsearch.graph.resolve.python_library import CALLERS, LIBRARY_METHODS
 from ctxsearch.graph.resolve.tables import CLASS_LIKE
 from ctxsearch.graph.resolve.values import UNKNOWN, Arg, Class, Ext, Func, Inst, Method, Module, Sym, Value, Values
@@ -51,7 +52,7 @@ class PythonEvaluator(PythonCalls):
             elif expr.name != "slice":
                 for value in self.ask(path, expr.base):
                     if isinstance(value, Inst):
-                        for target in self._iterated(value):
+                        for target in self._iterated(value, expr):
                             yield expr.scope, target, Rule.TYPED, expr.line
 
     def implicit_pending(self, path: str) -> list[int]:
@@ -66,7 +67,7 @@ class PythonEvaluator(PythonCalls):
 
     def implicit_targets(self, path: str, expr: Expr) -> list[tuple[str, int]]:
         values = [value for value in self.ask(path, expr.base) if isinstance(value, Inst)]
-        return [target for value in values for target in self._iterated(value)]
+        return [target for value in values for target in self._iterated(value, expr)]
 
     def _called_back(self, path: str, expr: Expr) -> Iterator[tuple[int, tuple[str, int], Rule, int]]:
         """Built-ins that call a function they are given: `map(f, items)`, `sorted(items, key=f)`."""
@@ -93,13 +94,14 @@ class PythonEvaluator(PythonCalls):
                 found = [item for item in self.called_instance(value) if isinstance(item, Func)]
                 yield from ((item.path, item.index) for item in found)
 
-    def _iterated(self, value: Inst) -> Iterator[tuple[str, int]]:
-        """`for x in value` runs `__iter__`, and `__next__` of what that returns."""
-        for item in self._iteration(value, "__iter__"):
+    def _iterated(self, value: Inst, element: Expr) -> Iterator[tuple[str, int]]:
+        """`for x in value` runs `__iter__`, and `__next__` of what that returns; `async for` their counterparts."""
+        begin, advance = ASYNCHRONOUS if element.name == "async" else ITERATION
+        for item in self._iteration(value, begin):
             yield item.path, item.index
-        for iterator in self._iterator(value):
+        for iterator in self._iterator(value, begin):
             if isinstance(iterator, Inst):
-                for item in self._iteration(iterator, "__next__"):
+                for item in self._iteration(iterator, advance):
                     yield item.path, item.index
 
     def implicit_flows(self, path: str) -> Iterator[tuple[tuple[str, int], int, Values]]:

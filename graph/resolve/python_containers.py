@@ -27,6 +27,8 @@ from ctxsearch.graph.resolve.values import (
 )
 
 NONE = Ext("none")
+ITERATION = ("__iter__", "__next__")
+ASYNCHRONOUS = ("__aiter__", "__anext__")
 
 
 class PythonContainers(PythonAdditions):
@@ -47,7 +49,7 @@ class PythonContainers(PythonAdditions):
 
     def eval_element(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
         bases = self.value(path, expr.base)
-        found = self._each(bases, self.element)
+        found = self._each(bases, self._awaited_element if expr.name == "async" else self.element)
         if any(isinstance(base, Box) for base in bases):
             return found  # with what was put into it
         return (*found, *self._added(path, expr.base))
@@ -197,17 +199,22 @@ class PythonContainers(PythonAdditions):
             return CONTAINERS.get(exprs[made.base].name) == "mapping"
         return made.op is ops.MAPPING
 
-    def _iteration_items(self, base: Inst) -> Values:
+    def _awaited_element(self, base: Value) -> Values:
+        """One item of what `async for` goes through: an instance is asked for `__aiter__`, never for `__iter__`."""
+        if not isinstance(base, Inst):
+            return self.element(base)
+        key = ("awaited", base.path, base.index)
+        return self._guarded(base.path, key, lambda: self._iteration_items(base, ASYNCHRONOUS))
+
+    def _iteration_items(self, base: Inst, names: tuple[str, str] = ITERATION) -> Values:
         """What `__next__` of its iterator gives; of itself when it is its own iterator."""
-        iterators = self._iterator(base)
-        own = tuple(
-            value for item in self._iteration(base, "__next__") for value in self.returned(item.path, item.index)
-        )
+        iterators = self._iterator(base, names[0])
+        own = tuple(value for item in self._iteration(base, names[1]) for value in self.returned(item.path, item.index))
         return own or tuple(value for item in iterators if item != base for value in self.element(item))
 
-    def _iterator(self, base: Inst) -> Values:
+    def _iterator(self, base: Inst, name: str) -> Values:
         found: list[Value] = []
-        for item in self._iteration(base, "__iter__"):
+        for item in self._iteration(base, name):
             definition = self.definition(item.path, item.index)
             if definition.flags & NodeFlag.GENERATOR and not self.typed(item.path, item.index, definition.result):
                 found.append(Gen(item.path, item.index))

@@ -259,7 +259,8 @@ class Python(PythonDefinitions):
             if child.type == "for_in_clause":
                 left, right = child.child_by_field_id(LEFT), child.child_by_field_id(RIGHT)
                 if left is not None and right is not None:
-                    element = self.add(right, ops.ELEMENT, "", self._value(right))
+                    mode = "async" if child.children[0].type == "async" else ""
+                    element = self.add(right, ops.ELEMENT, mode, self._value(right))
                     self._bind_inside(left, element, start, end)
             elif child.type == "if_clause" and (condition := first_child(child)) is not None:
                 self._narrow(condition, start, child.start_byte)  # what stands before its clauses

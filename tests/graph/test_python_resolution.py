@@ -254,3 +254,18 @@ def test_a_function_that_decorates_in_its_class_body_has_no_instance_but_its_wra
     }
     assert {("main.V.noted.run", "main.V.visit"), ("main.V.noted.run", "main.V.note")} <= calls
     assert not any(target == "main.W.note" for _, target in calls)
+
+
+def test_async_for_runs_the_asynchronous_iterator() -> None:
+    source = (
+        "class Part:\n    def send(self): pass\nclass Other:\n    def send(self): pass\n"
+        "class Reply:\n    def __iter__(self):\n        return iter([Other()])\n"
+        "    def __aiter__(self):\n        return self\n    async def __anext__(self):\n        return Part()\n"
+        "class Plain:\n    def __iter__(self):\n        return iter([Other()])\n"
+        "async def f(reply: Reply, plain: Plain):\n    async for part in reply:\n        part.send()\n"
+        "    async for part in plain:\n        part.send()\n"
+        "    return [part.send() async for part in plain]\n"
+    )
+    found = called({"main.py": source})
+    assert {"main.Reply.__aiter__", "main.Reply.__anext__", "main.Part.send"} <= found
+    assert found.isdisjoint({"main.Reply.__iter__", "main.Plain.__iter__", "main.Other.send"})
