@@ -48,6 +48,7 @@ def python(file: File) -> str:
         lines.append("    kind = 1")
         for method in methods:
             lines += _python_function(method, "    ", "self, ")
+        lines += [f"{name}.hook = {method.returns}" for method in methods]
     return "\n".join([*lines, ""])
 
 
@@ -56,6 +57,11 @@ def _python_function(function: Function, indent: str, receiver: str) -> list[str
     body += [f"{function.param}()", f"{function.passes}({function.returns})", f"item = {function.returns}()"]
     body += [f"item.{function.name}()", f"self.made = {function.returns}()" if receiver else "pass"]
     body += [f"self.made.{function.name}()" if receiver else "pass"]
+    if receiver:
+        body += ["self.hook()", "self.made = None", "self.held = {}", f"self.held[1].append({function.returns}())"]
+        body += [f"for one in self.held[2]: one.{function.name}()"]
+    body += [f"isinstance({function.param}, {function.returns}) and {function.param}.{function.name}()"]
+    body += [f"with {function.passes}() as entered: entered.{function.name}()"]
     body += ["items = []", f"items.append({function.returns}())", f"{function.passes}(*[item], items)"]
     body += [f"for one in {function.param}: one.{function.name}()", f"for one in {function.passes}(): one.run()"]
     body += ["if items: return items", f"return {function.returns}"]
