@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ctxsearch.graph import ops
 from ctxsearch.graph.facts import MODULE_SCOPE, ONLY, Definition, Expr, Import, Param, Type
 from ctxsearch.graph.model import NodeKind
 from ctxsearch.graph.resolve.evaluate import MAX_DISPATCH, Evaluator
@@ -221,6 +222,60 @@ class GoEvaluator(Evaluator):
     def in_class_scope(self, path: str, index: int, name: str) -> Values | None:  # noqa: ARG002
         """Fields are no scope: the type of an embedded field is not the field."""
         return None
+
+    # -- references
+
+    def reference(self, path: str, expr: int) -> Values:
+        """The variable or constant of a package that a name means; a local of that name hides it."""
+        item = self.table(path).facts.exprs[expr]
+        if item.op is ops.MEMBER:
+            return self._each(self.ask(path, item.base), lambda owner: self._variable_of(owner, item.name))
+        if self._is_local(path, item):
+            return UNKNOWN
+        return self._once(("read", item.name), lambda: self._package_variable(path, item.name))
+
+    def _is_local(self, path: str, item: Expr) -> bool:
+        """Whether a function around a name declares it, as a parameter or in a block around it."""
+        table = self.table(path)
+        scope = item.scope
+        while scope >= 0:
+            definition = table.facts.definitions[scope]
+            if any(param.name == item.name for param in definition.params):
+                return True
+            places = table.places(scope, item.name)
+            if places and self.choose(table, places, item.at):
+                return True
+            scope = definition.parent
+        return False
+
+    def _package_variable(self, path: str, name: str) -> Values:
+        """A variable that all files of the package see: of this file, else of another one, else of a dot import."""
+        table = self.table(path)
+        if name in table.imports.get(MODULE_SCOPE, {}):
+            return UNKNOWN
+        found = self._variables(_directory(path), table.facts.package, name)
+        own = tuple(value for value in found if value.path == path)
+        if found:
+            return own or found
+        for index in table.stars.get(MODULE_SCOPE, ()):
+            owners = self.import_modules(path, table.facts.imports[index])
+            values = self._each(owners, lambda owner: self._variable_of(owner, name))
+            if values:
+                return values
+        return UNKNOWN
+
+    def _variable_of(self, owner: Value, name: str) -> Values:
+        if not isinstance(owner, Package):
+            return UNKNOWN
+        directory, _, clause = owner.name.partition("\0")
+        return self._variables(directory, clause, name)
+
+    def _variables(self, directory: str, package: str, name: str) -> tuple[Func, ...]:
+        return tuple(
+            Func(place, index)
+            for place, index in self._top_level(directory, package, name)
+            if self.table(place).facts.definitions[index].kind is NodeKind.VARIABLE
+        )
 
     # -- types
 

@@ -7,6 +7,7 @@ from ctxsearch.graph.facts import MODULE_SCOPE, Definition, Expr, Import, ParamK
 from ctxsearch.graph.model import CALLABLE_KINDS, NodeFlag, NodeKind, Rule
 from ctxsearch.graph.resolve.rust_closures import FLATTENING, RustClosures
 from ctxsearch.graph.resolve.rust_library import STD_MACROS, STD_METHODS
+from ctxsearch.graph.resolve.surface import MODULE_STARS
 from ctxsearch.graph.resolve.tables import CLASS_LIKE
 from ctxsearch.graph.resolve.values import (
     EXTERNAL,
@@ -400,6 +401,90 @@ class RustEvaluator(RustClosures):
         self.touch(path, scope)
         return self._guarded(path, ("inline", path, scope, name), lambda: self.in_mod(path, scope, name) or UNKNOWN)
 
+    # -- references
+
+    def reference(self, path: str, expr: int) -> Values:
+        """The constant, static or variant that a path means; what a function around it declares hides it."""
+        item = self.table(path).facts.exprs[expr]
+        if item.op is ops.MEMBER:
+            return self._each(self.ask(path, item.base), lambda owner: self.defined(owner, item.name))
+        definitions = self.table(path).facts.definitions
+        scope = item.scope
+        while scope >= 0 and definitions[scope].kind is not NodeKind.MODULE:
+            if self._hides(path, scope, item):
+                return UNKNOWN
+            found = self._symbol(path, scope, item.name)
+            if found:
+                return found
+            scope = definitions[scope].parent
+        return self._once(("symbol", scope, item.name), lambda: self._symbol(path, scope, item.name))
+
+    def _hides(self, path: str, scope: int, item: Expr) -> bool:
+        table = self.table(path)
+        definition = table.facts.definitions[scope]
+        if any(param.name == item.name for param in (*definition.params, *definition.type_params)):
+            return True
+        assigns = [place for place in table.places(scope, item.name) if place[1] == 0]
+        return bool(assigns and self.choose(table, assigns, item.at))
+
+    def _symbol(self, path: str, scope: int, name: str) -> Values:
+        """What a module or block itself calls by a name: its own items, what it imports, then its glob imports."""
+        table = self.table(path)
+        own = tuple(
+            Func(path, index)
+            for index in table.defs.get(scope, {}).get(name, ())
+            if table.facts.definitions[index].kind is NodeKind.VARIABLE
+            and table.facts.definitions[index].receiver is None
+        )
+        if own:
+            return own
+        imports = (table.facts.imports[index] for index in table.imports.get(scope, {}).get(name, ()))
+        found = tuple(value for item in imports if item.name for value in self.imported_symbol(path, item))
+        if found:
+            return found
+        for index in table.stars.get(scope, ()):
+            owners = self.import_modules(path, table.facts.imports[index])
+            found = self._each(owners, lambda owner: self.defined(owner, name))
+            if found:
+                return found
+        return UNKNOWN
+
+    def defined(self, owner: Value, name: str) -> Values:
+        if isinstance(owner, Module):
+            self.world.record("name", owner.path, name)
+            self.world.record("name", owner.path, MODULE_STARS)
+            path, scope = owner.path, MODULE_SCOPE
+        elif isinstance(owner, Package):
+            path, scope = _inline(owner)
+            self.touch(path, scope)
+        elif isinstance(owner, (Class, Inst)):
+            return self._guarded(
+                owner.path, ("const", owner.path, owner.index, name), lambda: self._constant_of(owner, name)
+            )
+        else:
+            return UNKNOWN
+        return self._guarded(path, ("sym", path, scope, name), lambda: self._symbol(path, scope, name))
+
+    def _constant_of(self, owner: Class | Inst, name: str) -> Values:
+        """A variant of an enum, a constant of a type's impl blocks or of a trait that it implements."""
+        for item in self.ancestry(owner.path, owner.index):
+            assert isinstance(item, Class)
+            self.touch(item.path, item.index)
+            table = self.table(item.path)
+            inside = [
+                (item.path, index)
+                for index in table.defs.get(item.index, {}).get(name, ())
+                if table.facts.definitions[index].kind is NodeKind.VARIABLE
+                and (
+                    table.facts.definitions[index].flags & NodeFlag.STATIC
+                    or table.facts.definitions[item.index].kind is NodeKind.INTERFACE
+                )
+            ]
+            found = inside or self._constants(item.path, item.index, name)
+            if found:
+                return tuple(Func(*place) for place in found)
+        return UNKNOWN
+
     # -- members
 
     def own_member(self, path: str, index: int, name: str, seen_as: Inst | Class | None) -> Values | None:
@@ -407,7 +492,10 @@ class RustEvaluator(RustClosures):
         if found is not None:
             return found
         methods = tuple(Func(*place) for place in self._methods(path, index, name))
-        return methods or None
+        if methods:
+            return methods
+        constants = tuple(v for place in self._constants(path, index, name) for v in self.defined_value(*place))
+        return constants or None
 
     def _methods(self, path: str, index: int, name: str) -> list[Place]:
         """Methods of that name in impl blocks of the type, wherever they stand; inherent ones first."""
@@ -415,10 +503,29 @@ class RustEvaluator(RustClosures):
         found = [
             place
             for place in self.world.named_in("rust", owner, name)  # a method's qualified name has its receiver's
-            if self._receiver_name(place) == owner and self._belongs(place, path, index)
+            if self._receiver_name(place) == owner
+            and self.table(place[0]).facts.definitions[place[1]].kind is not NodeKind.VARIABLE
+            and self._belongs(place, path, index)
         ]
         inherent = [place for place in found if not self.table(place[0]).facts.definitions[place[1]].implements]
         return inherent or found
+
+    def _constants(self, path: str, index: int, name: str) -> list[Place]:
+        """Constants of that name in impl blocks of the type: of its own file, else of any."""
+        table = self.table(path)
+        owner = table.facts.definitions[index]
+        beside = [(path, place) for place in table.defs.get(owner.parent, {}).get(name, ())]
+        for places in (beside, self.world.named_in("rust", owner.name, name)):
+            found = [
+                place
+                for place in places
+                if self.table(place[0]).facts.definitions[place[1]].kind is NodeKind.VARIABLE
+                and self._receiver_name(place) == owner.name
+                and self._belongs(place, path, index)
+            ]
+            if found:
+                return found
+        return []
 
     def _receiver_name(self, place: Place) -> str:
         receiver = self.table(place[0]).facts.definitions[place[1]].receiver

@@ -43,6 +43,7 @@ FAMILIES = {"typescript": "javascript", "tsx": "javascript", "cpp": "c"} | dict.
 _SHARED_SCOPE = frozenset(
     {"go", "c", "cpp", "ruby"}
 )  # files of a package see one another's variables without an import
+_ATTACHED = frozenset({"rust"})  # constants of a type stand outside of it, in impl blocks of any file
 _NAMED_KINDS = CALLABLE_KINDS | TYPE_KINDS
 _OFFERED_KINDS = _NAMED_KINDS | {NodeKind.VARIABLE}
 _ANONYMOUS = int(NodeFlag.ANONYMOUS)
@@ -378,13 +379,17 @@ def _changed_offers(old: FileFacts | None, new: FileFacts | None) -> set[Key]:
 
 def _offered(facts: FileFacts | _Offers) -> list[Offer]:
     definitions: Sequence[Definition | _Offer] = facts.definitions
-    shared = facts.language in _SHARED_SCOPE
+    shared, attached = facts.language in _SHARED_SCOPE, facts.language in _ATTACHED
     return [
         (definition.name, index, int(definition.kind), _owner(definition.qualified_name))
         for index, definition in enumerate(definitions)
         if (
             definition.kind in _NAMED_KINDS
-            or (shared and definition.parent < 0 and definition.kind is NodeKind.VARIABLE)
+            or (
+                definition.kind is NodeKind.VARIABLE
+                and definition.parent < 0
+                and (shared or (attached and definition.qualified_name != definition.name))
+            )
         )
         and not definition.flags & _ANONYMOUS
     ]

@@ -127,12 +127,16 @@ class Extractor:
         """The index of the expression that `node` means; use `self.expr(node)` for children."""
         raise NotImplementedError
 
+    def captured(self, root: Node, query: Query) -> dict[str, list[Node]]:
+        """What the query finds, by capture; a language may take out what the sweeps need not go through one by one."""
+        return QueryCursor(query).captures(root)
+
     def finish(self) -> None:
         """Called once after both sweeps; for work that needs the whole file."""
 
     def extract(self, root: Node, query: Query) -> FileFacts:
         names = [query.capture_name(rank) for rank in range(query.capture_count)]
-        captures = _document_order(names, QueryCursor(query).captures(root))
+        captures = _document_order(names, self.captured(root, query))
         self._sweep_definitions(captures, names)
         self._sweep_sites(captures, names)
         self.finish()

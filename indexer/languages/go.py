@@ -9,8 +9,8 @@ from tree_sitter import Node
 
 from ctxsearch.graph.facts import ONLY, Expr, Import, Op, Param, ParamKind, Type
 from ctxsearch.graph.model import NodeFlag, NodeKind
-from ctxsearch.indexer.languages.blocks import BlockExtractor
 from ctxsearch.indexer.languages.builder import Draft
+from ctxsearch.indexer.languages.go_references import GoReferences
 
 _COMMENTS = frozenset({"comment"})
 _TEST_NAME = re.compile(r"(Test|Benchmark|Fuzz|Example)([^a-z]|$)")
@@ -27,7 +27,7 @@ _LITERALS = {
 _COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">=", "&&", "||"})
 
 
-class GoExtractor(BlockExtractor):
+class GoExtractor(GoReferences):
     """One Go file."""
 
     language = "go"
@@ -278,11 +278,13 @@ class GoExtractor(BlockExtractor):
         targets, values = _items(left), _items(right)
         for place, target in enumerate(targets):
             if target.type not in ("identifier", "selector_expression") or self.text(target) == "_":
+                if len(values) == len(targets):
+                    self.note_read(values[place])
                 continue
             value = self._part(values, place, len(targets), node)
             if target.type == "identifier":
                 self.assign(
-                    self._bound_after(target, node) if declares else self.name(target),
+                    self._bound_after(target, node) if declares else self.expr(target),
                     value,
                     declares=declares,
                     until=self.block_end(node.start_byte) if declares else -1,
@@ -311,7 +313,9 @@ class GoExtractor(BlockExtractor):
     def expression(self, node: Node) -> int:
         kind = node.type
         if kind == "identifier":
-            return self.name(node)
+            found = self.name(node)
+            self.names.append(found)
+            return found
         if kind == "call_expression":
             return self._call(node)
         if kind == "selector_expression":
@@ -354,9 +358,12 @@ class GoExtractor(BlockExtractor):
         items = [item for item in arguments.named_children if item.type != "comment"] if arguments is not None else []
         if function is not None and function.type == "identifier" and self.text(function) in ("new", "make") and items:
             base = self.name(function)
+            for item in items[1:]:
+                self.note_read(item)
             self.add(node, Op.CALL, base=base)
             return self.add(node, Op.CAST, base=-1, type=self._type(items[0]))
         base = self.expr(function)
+        self.called.add(base)
         args: list[int] = []
         for item in items:
             if item.type == "variadic_argument":

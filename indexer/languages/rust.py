@@ -13,8 +13,8 @@ from tree_sitter import Node
 
 from ctxsearch.graph.facts import Import, Op, Param, ParamKind, Type
 from ctxsearch.graph.model import NodeFlag, NodeKind
-from ctxsearch.indexer.languages.blocks import BlockExtractor
 from ctxsearch.indexer.languages.builder import Draft
+from ctxsearch.indexer.languages.rust_references import TEMPLATES, RustReferences
 
 _COMMENTS = frozenset({"line_comment", "block_comment", "attribute_item"})
 _LITERALS = {
@@ -28,7 +28,6 @@ _LITERALS = {
 _TRANSPARENT = frozenset({"parenthesized_expression", "reference_expression", "unary_expression", "unsafe_block"})
 _STRIPPED = frozenset({"reference_type", "pointer_type", "dynamic_type", "abstract_type", "bounded_type"})
 _MARGIN = re.compile(r"^[ \t]*\*? ?", re.MULTILINE)
-_TEMPLATES = frozenset({"quote", "quote_spanned", "parse_quote", "parse_quote_spanned", "stringify"})  # code as data
 # A test, also tokio::test(...), rstest, test_case(...) and cfg(test); not cfg(not(test)) or a text that says "latest".
 _TEST_ATTRIBUTE = re.compile(
     r"#\[\s*(?:(?:\w+\s*::\s*)*(?:\w+_)?r?s?tests?(?:_\w+)?\s*[\](]|cfg\(\s*(?:all\(\s*)?test\b)"
@@ -37,7 +36,7 @@ HEAD_BYTES = 16_384  # where a file's own doc comment is looked for
 MAX_TOKENS = 400  # tokens of one macro invocation that are looked at
 
 
-class RustExtractor(BlockExtractor):
+class RustExtractor(RustReferences):
     """One Rust file."""
 
     language = "rust"
@@ -61,14 +60,16 @@ class RustExtractor(BlockExtractor):
         name = node.child_by_field_name("name")
         if name is None:
             return None
-        if capture in ("def.constant", "def.alias") and (self._inside_body() or self._inside_impl(node)):
+        if capture in ("def.constant", "def.alias") and self._inside_body():
+            return None
+        if capture == "def.alias" and self._inside_impl(node):
             return None
         draft = self.draft(_KINDS[capture], self.text(name), node)
         draft.name_line = self.line(name.start_byte)
         draft.doc = self._doc(node)
         draft.signature = self.signature(node, node.child_by_field_name("body"))
         self._flags(draft, node)
-        if capture == "def.function":
+        if capture in ("def.function", "def.constant"):
             self._place_in_impl(draft)
         elif capture == "def.mod" and draft.name in ("tests", "test"):
             draft.flags |= NodeFlag.TEST
@@ -101,13 +102,14 @@ class RustExtractor(BlockExtractor):
             draft.flags |= NodeFlag.TEST
 
     def _place_in_impl(self, draft: Draft) -> None:
-        """A function directly in an impl block or trait is a method of its type."""
+        """A function directly in an impl block or trait is a method of its type; a constant belongs to it, too."""
+        kind = NodeKind.METHOD if draft.kind is NodeKind.FUNCTION else draft.kind
         if draft.parent >= 0 and self.drafts[draft.parent].kind is NodeKind.INTERFACE:
-            draft.kind = NodeKind.METHOD
+            draft.kind = kind
             return
         for start, end, owner, trait, params, scope in reversed(self._impls):
             if start <= draft.start and draft.end <= end and scope == draft.parent:
-                draft.kind = NodeKind.METHOD
+                draft.kind = kind
                 draft.receiver = owner
                 draft.implements = [trait] if trait is not None else []
                 draft.type_params = list(params)
@@ -195,6 +197,8 @@ class RustExtractor(BlockExtractor):
             ):
                 bounds = self._bounds(item.child_by_field_name("bounds"))
                 found[self.text(name)] = bounds[0] if bounds else None
+            elif item.type == "const_parameter" and name is not None:
+                found[self.text(name)] = None
         for child in node.children:
             if child.type == "where_clause":
                 for predicate in child.named_children:
@@ -246,6 +250,7 @@ class RustExtractor(BlockExtractor):
 
     def finish(self) -> None:
         """The file's own doc comment; a type of this file implements the traits of this file's impl blocks."""
+        super().finish()
         self.doc = "\n".join(_inner_lines(self.source[:HEAD_BYTES]))
         for _, _, owner, trait, _, scope in self._impls:
             if trait is None:
@@ -314,6 +319,16 @@ class RustExtractor(BlockExtractor):
             kind = self._type(declared) if declared is not None else None
             self._bind_after(node.end_byte, pattern, value, self.block_end(node.start_byte), kind)
 
+    def on_local(self, node: Node) -> None:
+        """A constant inside a function: known in the whole of its block, also before it."""
+        name = node.child_by_field_name("name")
+        if name is None or node.id in self.by_node or self.scope < 0:
+            return
+        declared = self._type(node.child_by_field_name("type"))
+        target = self.add(self.drafts[self.scope].node, Op.NAME, self.text(name))
+        value = self.expr(node.child_by_field_name("value"))
+        self.assign(target, value, type=declared, declares=True, until=self.block_end(node.start_byte))
+
     def on_letif(self, node: Node) -> None:
         pattern, value = node.child_by_field_name("pattern"), node.child_by_field_name("value")
         if pattern is not None and value is not None:
@@ -355,6 +370,8 @@ class RustExtractor(BlockExtractor):
         """Names of a pattern, each with the part of the value that it takes."""
         kind = pattern.type
         if kind == "identifier":
+            if self.source[pattern.start_byte : pattern.start_byte + 1].isupper():
+                return  # a constant or a variant that the value is compared with
             self.assign(self.name(pattern), value, type=declared, declares=True, until=-1 if whole else until)
         elif kind in ("mut_pattern", "ref_pattern", "reference_pattern", "captured_pattern", "match_pattern"):
             for child in pattern.named_children:
@@ -476,7 +493,7 @@ class RustExtractor(BlockExtractor):
         spelled = self.text(name) if name is not None else ""
         tokens = next((child for child in node.children if child.type == "token_tree"), None)
         items: list[int] = []
-        if tokens is not None and spelled.rsplit("::", 1)[-1] not in _TEMPLATES:
+        if tokens is not None and spelled.rsplit("::", 1)[-1] not in TEMPLATES:
             items = self._token_calls(tokens)
         args = tuple(items) if spelled == "vec" else ()
         return self.add(node, Op.CALL, "!", base=self.add(node, Op.NAME, f"{spelled}!"), args=args)

@@ -20,6 +20,8 @@
 (macro_invocation) @macro
 (struct_expression) @literal
 (let_declaration) @let
+(const_item) @local
+(static_item) @local
 (let_condition) @letif
 (match_expression) @match
 (for_expression) @for
@@ -30,3 +32,6 @@
 (if_expression) @block
 (while_expression) @block
 (for_expression) @block
+(identifier) @mention
+(struct_expression name: (scoped_type_identifier) @variant_of)
+(struct_pattern type: (scoped_type_identifier) @variant_of)

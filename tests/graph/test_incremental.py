@@ -87,6 +87,7 @@ def _javascript_body(function: Function) -> str:
 
 def go(file: File) -> str:
     lines = ["package p"]
+    lines += [f"const limit_{f.name} = 1" for f in file.functions]
     lines += [f"func {f.name}({f.param} func()) {{ {_go_body(f)} }}" for f in file.functions]
     for name, base, methods in file.classes:
         lines.append(f"type {name} struct {{ {base if base != name else ''} }}")
@@ -96,7 +97,34 @@ def go(file: File) -> str:
 
 def _go_body(function: Function) -> str:
     calls = "; ".join(f"{call}()" for call in function.calls)
-    return f"{calls}; {function.param}(); {function.passes}({function.returns}); x := Store{{}}; x.{function.name}()"
+    read = f"if limit_{function.returns} > 1 {{ limit_{function.param} := limit_{function.passes} }}"
+    made = f"x := Store{{}}; x.{function.name}()"
+    return f"{calls}; {function.param}(); {function.passes}({function.returns}); {read}; {made}"
+
+
+def rust(file: File) -> str:
+    lines = [f"mod {module};" for module in sorted({module for module, _ in file.imports})]
+    lines += [f"use {module}::{name};" for module, name in file.imports]
+    lines += [f"use {module}::*;" for module, name in file.imports if name == "run"]
+    for f in file.functions:
+        lines += [
+            f"pub const LIMIT_{f.name.upper()}: u8 = 1;",
+            f"pub fn {f.name}({f.param}: Store) {{ {_rust_body(f)} }}",
+        ]
+    for name, base, methods in file.classes:
+        body = "{ Run, Load }" if name == "Base" else "{ inner: Base }"
+        lines.append(f"pub {'enum' if name == 'Base' else 'struct'} {name} {body}")
+        parts = [f"pub const {m.name.upper()}: u8 = 2; fn {m.name}(&self) {{ {_rust_body(m)} }}" for m in methods]
+        lines.append(f"impl {name} {{ {' '.join(parts)} }}")
+        if base == "Base" and name == "Store":
+            lines.append("impl Deref for Store { type Target = Base; fn deref(&self) -> &Base { &self.inner } }")
+    return "\n".join([*lines, ""])
+
+
+def _rust_body(function: Function) -> str:
+    calls = " ".join(f"{call}();" for call in function.calls)
+    reads = f"LIMIT_{function.returns.upper()}; Base::{function.passes.upper()}; Base::{function.name.capitalize()};"
+    return f"{calls} {reads} {function.param}.{function.name}(); Store {{ inner: 1 }}.{function.passes}();"
 
 
 def java(file: File) -> str:
@@ -189,6 +217,7 @@ LANGUAGES: dict[str, tuple[str, Callable[[File], str]]] = {
     "scala": (".scala", scala),
     "php": (".php", php),
     "ruby": (".rb", ruby),
+    "rust": (".rs", rust),
 }
 
 symbols = st.sampled_from((*NAMES, *CLASSES))
