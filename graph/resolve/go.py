@@ -5,7 +5,8 @@ from __future__ import annotations
 from ctxsearch.graph import ops
 from ctxsearch.graph.facts import MODULE_SCOPE, ONLY, Definition, Expr, Import, Param, Type
 from ctxsearch.graph.model import NodeKind
-from ctxsearch.graph.resolve.evaluate import MAX_DISPATCH, Evaluator
+from ctxsearch.graph.resolve.evaluate import MAX_DISPATCH
+from ctxsearch.graph.resolve.go_generics import GoGenerics
 from ctxsearch.graph.resolve.values import (
     EXTERNAL,
     UNKNOWN,
@@ -19,7 +20,6 @@ from ctxsearch.graph.resolve.values import (
 )
 
 MAX_LIKE_NAMED = 200  # methods of one name that are compared with an interface; String and Close have no end
-CONTAINERS = frozenset({"[]", "{}", "<-", "()", "->"})
 HELD = ("[]", "{}", "<-")  # a list, a map, a channel: what they hold comes first
 BUILTINS = frozenset(
     [
@@ -126,7 +126,7 @@ STANDARD = frozenset(
 )
 
 
-class GoEvaluator(Evaluator):
+class GoEvaluator(GoGenerics):
     """Go's rules. A Package value is named by its directory and package clause: "dir\\0name"."""
 
     language = "go"
@@ -297,26 +297,23 @@ class GoEvaluator(Evaluator):
     def _type_parameter(self, path: str, scope: int, name: str) -> Values | None:
         definitions = self.table(path).facts.definitions
         while scope >= 0:
-            for param in definitions[scope].type_params:
+            for place, param in enumerate(definitions[scope].type_params):
                 if param.name == name:
-                    found = self.type_classes(path, definitions[scope].parent, param.type) if param.type else UNKNOWN
-                    return found or EXTERNAL
+                    return self._constraint(path, definitions[scope], place) or EXTERNAL
             scope = definitions[scope].parent
         return None
 
-    def type_instances(self, path: str, scope: int, declared: Type) -> Values:
-        if declared.name in CONTAINERS:
-            return (Ext(declared.name, tuple(self.typed(path, scope, arg) for arg in declared.args)),)
-        return super().type_instances(path, scope, declared)
-
-    def _underlying(self, value: Value) -> Value:
-        """What a named type is made of, when it is no struct or interface."""
-        if isinstance(value, Inst):
-            definition = self.definition(value.path, value.index)
-            made_of = self.typed(value.path, value.index, definition.result)
-            if made_of and isinstance(made_of[0], Ext):
-                return made_of[0]
-        return value
+    def _constraint(self, path: str, definition: Definition, place: int) -> Values:
+        """The constraint of a type parameter; that of a receiver's stands where its type is declared."""
+        declared = definition.type_params[place].type
+        if definition.receiver is None:
+            return self.type_classes(path, definition.parent, declared) if declared is not None else UNKNOWN
+        for owner in self.type_classes(path, definition.parent, definition.receiver):
+            if isinstance(owner, Class):
+                params = self.definition(owner.path, owner.index).type_params
+                if place < len(params) and params[place].type is not None:
+                    return self.type_classes(owner.path, MODULE_SCOPE, params[place].type or Type(""))
+        return UNKNOWN
 
     # -- members
 
@@ -401,7 +398,7 @@ class GoEvaluator(Evaluator):
     def item(self, base: Value, key: str | None) -> Values:
         if isinstance(base, Func):
             return (base,)  # a generic function with its type arguments
-        base = self._underlying(base)
+        base = self.underlying(base)
         if isinstance(base, Ext):
             if base.name == "()":
                 return (
@@ -412,7 +409,7 @@ class GoEvaluator(Evaluator):
         return super().item(base, key)
 
     def element(self, base: Value) -> Values:
-        base = self._underlying(base)
+        base = self.underlying(base)
         if isinstance(base, Ext) and base.name in HELD and base.args:
             return base.args[0] or EXTERNAL
         return super().element(base)
@@ -421,17 +418,18 @@ class GoEvaluator(Evaluator):
         """Of a loop's only variable nothing is known but what a channel sends."""
         if expr.name != ONLY:
             return super().eval_element(path, index, expr)
-        channels = [value for value in map(self._underlying, self.value(path, expr.base)) if _is_channel(value)]
+        channels = [value for value in map(self.underlying, self.value(path, expr.base)) if _is_channel(value)]
         return self._each(tuple(channels), self.element)
 
     def call_result(self, callee: Value, path: str, index: int) -> Values:
-        callee = self._underlying(callee)
+        callee = self.underlying(callee)
         if isinstance(callee, Ext) and callee.name == "->":
             return callee.args[0] if callee.args else UNKNOWN
         if isinstance(callee, Ext) and callee.name == "append":
             args = self.table(path).facts.exprs[index].args
             return self.value(path, args[0]) if args else UNKNOWN
-        return super().call_result(callee, path, index)
+        found = self.generic_result(callee, path, index) if isinstance(callee, Func) else UNKNOWN
+        return found or super().call_result(callee, path, index)
 
     def module_name(self, path: str) -> str:
         return _directory(path).replace("/", ".") or self.table(path).facts.package

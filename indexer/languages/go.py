@@ -128,6 +128,8 @@ class GoExtractor(GoReferences):
         if parameters is not None:
             draft.params += list(self._params(parameters, ParamKind.NORMAL))
         draft.type_params = list(self._type_params(node.child_by_field_name("type_parameters")))
+        if receiver is not None:
+            draft.type_params += self._receiver_params(receiver)
         result = node.child_by_field_name("result")
         if result is not None:
             draft.result = self._result(result, node.child_by_field_name("body"))
@@ -171,6 +173,12 @@ class GoExtractor(GoReferences):
             declared = self._type(bound.named_child(0)) if bound is not None and bound.named_child_count else None
             for name in item.children_by_field_name("name"):
                 yield Param(self.text(name), declared)
+
+    def _receiver_params(self, receiver: Node) -> list[Param]:
+        """The names that a method gives the type parameters of its receiver's type."""
+        item = receiver.named_child(0)
+        declared = self._type(item.child_by_field_name("type")) if item is not None else Type("")
+        return [Param(arg.name) for arg in declared.args]
 
     def on_field(self, node: Node) -> None:
         """A struct's field; an embedded type is a base (its members are promoted) and a field of its name."""
@@ -370,7 +378,17 @@ class GoExtractor(GoReferences):
                 args.append(self.add(item, Op.SPREAD, base=self.expr(item.named_child(0))))
             else:
                 args.append(self.expr(item))
-        return self.add(node, Op.CALL, base=base, args=tuple(args))
+        return self.add(node, Op.CALL, base=base, args=tuple(args), type=self._type_arguments(node, function))
+
+    def _type_arguments(self, node: Node, function: Node | None) -> Type | None:
+        """`f[A, B](x)`: the types in brackets, as arguments of a type without a name. `f[i](x)` looks the same."""
+        written = node.child_by_field_name("type_arguments")
+        if written is not None:
+            return Type("", tuple(self._type(arg) for arg in written.named_children))
+        if function is None or function.type != "index_expression":
+            return None
+        declared = self._type(function.child_by_field_name("index"))
+        return Type("", (declared,)) if declared.name else None
 
     def _unary(self, node: Node) -> int:
         operand = node.child_by_field_name("operand")
@@ -423,8 +441,11 @@ class GoExtractor(GoReferences):
             return Type(self.text(node))
         if kind in ("qualified_type", "selector_expression"):
             return Type(self.text(node))
-        if kind in ("pointer_type", "parenthesized_type", "type_elem", "negated_type"):
+        if kind in ("pointer_type", "parenthesized_type", "type_elem", "negated_type", "unary_expression"):
             return self._type(node.named_child(0))
+        if kind == "index_expression":  # a type argument that could be a value: New[Box[int]]()
+            inner = self._type(node.child_by_field_name("operand"))
+            return Type(inner.name, (self._type(node.child_by_field_name("index")),))
         if kind == "generic_type":
             inner = self._type(node.child_by_field_name("type"))
             arguments = node.child_by_field_name("type_arguments")
