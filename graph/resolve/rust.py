@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from posixpath import normpath
+
 from ctxsearch.graph import ops
-from ctxsearch.graph.facts import MODULE_SCOPE, Definition, Expr, Import, ParamKind, Type
+from ctxsearch.graph.facts import METHOD, MODULE_SCOPE, Definition, Expr, Import, ParamKind, Type
 from ctxsearch.graph.model import CALLABLE_KINDS, NodeFlag, NodeKind, Rule
 from ctxsearch.graph.resolve.rust_closures import FLATTENING, RustClosures
 from ctxsearch.graph.resolve.rust_library import STD_MACROS, STD_METHODS
@@ -21,11 +23,14 @@ from ctxsearch.graph.resolve.values import (
     Package,
     Value,
     Values,
+    is_external,
 )
 
 Place = tuple[str, int]
 _MACROS = frozenset({NodeKind.MACRO})
 DEREF = frozenset({"Box", "Rc", "Arc", "Ref", "RefMut", "Cow", "Pin", "MutexGuard", "RwLockReadGuard", "ManuallyDrop"})
+_DEREF_TRAIT = frozenset({"Deref", "ops.Deref", "std.ops.Deref", "core.ops.Deref"})
+MAX_DEREF = 4  # types that dereference to one another, at most
 SAME = frozenset(
     [
         "as_ref",
@@ -238,14 +243,16 @@ class RustEvaluator(RustClosures):
             return (Package(f"{path}\0{index}"),)
         if definition.kind is NodeKind.VARIABLE and definition.flags & NodeFlag.STATIC:
             return (Class(path, definition.parent),)  # a variant makes an instance of its enum
+        if definition.kind is NodeKind.VARIABLE and definition.receiver is not None:
+            return self.typed(path, index, definition.result)  # a constant of an impl block knows Self
         return super().definition_value(path, index)
 
     def global_name(self, path: str, name: str) -> Values:
         if name in PRIMITIVES:
             return (Ext(name),)
-        crate = self._workspace_crate(name)
+        crate = self._crate(path, name)
         if crate is not None:
-            return (Module(crate),)
+            return crate
         return UNKNOWN if name[:1].islower() and "_" not in name and len(name) < 3 else self._unknown(path, name)
 
     def _unknown(self, path: str, name: str) -> Values:  # noqa: ARG002
@@ -272,7 +279,7 @@ class RustEvaluator(RustClosures):
         first = crate.lstrip(":").partition("::")[0].strip()
         if first in ("", "crate", "self", "super", "$crate"):
             return not first and name in STD_MACROS
-        return self._workspace_crate(first) is None and not self._items(path, MODULE_SCOPE, first)
+        return is_external(self._crate(path, first) or EXTERNAL) and not self._items(path, MODULE_SCOPE, first)
 
     # -- crates and modules
 
@@ -290,13 +297,59 @@ class RustEvaluator(RustClosures):
                 return path
             directory = directory.rpartition("/")[0]
 
-    def _workspace_crate(self, name: str) -> str | None:
-        for manifest in self.world.package_files("toml", name):
-            directory = manifest.rpartition("/")[0]
-            for candidate in ("src/lib.rs", "lib.rs"):
-                root = f"{directory}/{candidate}" if directory else candidate
-                if self.world.exists(root):
-                    return root
+    def _crate(self, path: str, name: str) -> Values | None:
+        """What a crate's name means in a file: the root of a library of the workspace; None when it is none of it.
+
+        A dependency that the crate's manifest renames hides a crate of that name.
+        """
+        manifest = self._manifest(path)
+        renamed = self._dependency(manifest, f"dependency:{name}") if manifest is not None else ""
+        if manifest is not None and renamed == "workspace":
+            manifest, renamed = self._of_workspace(manifest, name)
+        if manifest is None or not renamed:
+            return self._library_named(name)
+        kind, _, value = renamed.partition(":")
+        if kind == "crate":
+            return self._library_named(value) or (Ext(value),)
+        root = self._library(normpath(f"{manifest.rpartition('/')[0]}/{value}/Cargo.toml").lstrip("/"))
+        return (Module(root),) if root is not None else (Ext(name),)
+
+    def _manifest(self, path: str) -> str | None:
+        """The nearest Cargo.toml around a file."""
+        directory = path.rpartition("/")[0]
+
+        def compute() -> Values:
+            return tuple(Module(place) for place in _manifests_around(directory) if self.world.exists(place))[:1]
+
+        found = self._guarded(path, ("manifest", directory), compute)
+        return found[0].path if found and isinstance(found[0], Module) else None
+
+    def _dependency(self, manifest: str, key: str) -> str:
+        """What a manifest says of a dependency that goes by another name here; "" for nothing."""
+        self.world.record("name", manifest, key)
+        table = self.table(manifest)
+        return next((table.facts.exports[index].local for index in table.exports.get(key, ())), "")
+
+    def _of_workspace(self, manifest: str, name: str) -> tuple[str | None, str]:
+        """The manifest of the workspace around a member, and what it says of a dependency."""
+        for place in _manifests_around(manifest.rpartition("/")[0]):
+            if self.world.exists(place) and self._dependency(place, "workspace"):
+                return place, self._dependency(place, f"workspace-dependency:{name}")
+        return None, ""
+
+    def _library_named(self, name: str) -> Values | None:
+        roots = (self._library(manifest) for manifest in self.world.package_files("toml", name))
+        return next(((Module(root),) for root in roots if root is not None), None)
+
+    def _library(self, manifest: str) -> str | None:
+        """The root of the library that a manifest describes."""
+        if not self.world.exists(manifest):
+            return None
+        directory = manifest.rpartition("/")[0]
+        for candidate in (self._dependency(manifest, "lib"), "src/lib.rs", "lib.rs"):
+            root = normpath(f"{directory}/{candidate}").lstrip("/") if candidate else ""
+            if root and self.world.exists(root):
+                return root
         return None
 
     def _mod_of(self, path: str, scope: int) -> int:
@@ -324,12 +377,15 @@ class RustEvaluator(RustClosures):
         return UNKNOWN
 
     def _child(self, path: str, scope: int, name: str) -> Values:
-        """The file of `mod name;`."""
+        """The file of `mod name;`, or of the path that an attribute gives instead of the name."""
         directory, _, filename = path.rpartition("/")
         stem = filename.removesuffix(".rs")
         base = directory if stem in ("mod", "lib", "main") else f"{directory}/{stem}".lstrip("/")
         if scope >= 0:
             base = f"{base}/{self.table(path).facts.definitions[scope].name}"
+        if name.endswith(".rs"):
+            place = normpath(f"{directory if scope < 0 else base}/{name}").lstrip("/")
+            return (Module(place),) if self.world.exists(place) else UNKNOWN
         for candidate in (f"{base}/{name}.rs", f"{base}/{name}/mod.rs", f"{directory}/{name}.rs"):
             if self.world.exists(candidate.lstrip("/")):
                 return (Module(candidate.lstrip("/")),)
@@ -362,8 +418,8 @@ class RustEvaluator(RustClosures):
                 return self.imported(path, table.facts.imports[mods[0]])
             if defs:
                 return self.definition_value(path, defs[0])
-        crate = self._workspace_crate(name)
-        return (Module(crate),) if crate is not None else (Ext(name),)
+        crate = self._crate(path, name)
+        return crate if crate is not None else (Ext(name),)
 
     def _parents(self, values: Values) -> Values:
         found: list[Value] = []
@@ -487,6 +543,19 @@ class RustEvaluator(RustClosures):
 
     # -- members
 
+    def eval_member(self, path: str, index: int, expr: Expr) -> Values:  # noqa: ARG002
+        bases = self.value(path, expr.base)
+        if expr.text != METHOD:
+            return self.members(bases, expr.name)
+        return self._each(bases, lambda base: self._called_member(base, expr.name))
+
+    def _called_member(self, base: Value, name: str) -> Values:
+        """`base.name()`: a method, also where a field has the name."""
+        found = self.member(base, name)
+        if isinstance(base, Inst) and found and not any(isinstance(value, Func) for value in found):
+            return tuple(Func(*place) for place in self._methods(base.path, base.index, name)) or found
+        return found
+
     def own_member(self, path: str, index: int, name: str, seen_as: Inst | Class | None) -> Values | None:
         found = super().own_member(path, index, name, seen_as)
         if found is not None:
@@ -546,7 +615,32 @@ class RustEvaluator(RustClosures):
             if last in DEREF and base.args and base.args[0] and not is_own(base, name):
                 return self.members(base.args[0], name)
             return (Ext(f"{base.name}.{name}" if base.name else "", base.args),)
-        return super().member(base, name)
+        found = super().member(base, name)
+        for _ in range(MAX_DEREF):
+            if found or not isinstance(base, Inst):
+                break
+            targets = self._dereferenced(base)
+            if len(targets) != 1:
+                break
+            base = targets[0]
+            found = super().member(base, name) if isinstance(base, Inst) else self.member(base, name)
+        return found
+
+    def _dereferenced(self, base: Inst) -> Values:
+        """What an instance stands for by its type's `impl Deref`; () when there is none."""
+        return self._guarded(base.path, ("deref", base.path, base.index, base.args), lambda: self._deref_target(base))
+
+    def _deref_target(self, base: Inst) -> Values:
+        for place in self._methods(base.path, base.index, "deref"):
+            definition = self.definition(*place)
+            if definition.receiver is None or not any(item.name in _DEREF_TRAIT for item in definition.implements):
+                continue
+            if definition.result in definition.receiver.args:  # impl<T> Deref for Guard<T> { type Target = T; }
+                given = zip(definition.receiver.args, base.args, strict=False)
+                found = next((value for param, value in given if param == definition.result), UNKNOWN)
+                return found if found != EXTERNAL else UNKNOWN  # a type parameter of which nothing is known
+            return tuple(value for value in self.returned(*place) if value != base)
+        return UNKNOWN
 
     def ancestry(self, path: str, index: int) -> list[Class | Ext]:
         """Traits the type implements in its own file lend their default methods; derives add nothing of ours."""
@@ -707,6 +801,12 @@ def is_own(base: Ext, name: str) -> bool:
 def _inline(package: Package) -> tuple[str, int]:
     path, _, index = package.name.rpartition("\0")
     return path, int(index)
+
+
+def _manifests_around(directory: str) -> list[str]:
+    """Where a Cargo.toml of a directory or of one around it would be, the nearest first."""
+    parts = directory.split("/") if directory else []
+    return ["/".join([*parts[:length], "Cargo.toml"]) for length in range(len(parts), -1, -1)]
 
 
 def _crate_directory(path: str) -> str:

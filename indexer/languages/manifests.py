@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from ctxsearch.graph.facts import Export, FileFacts
 from ctxsearch.graph.model import NodeFlag
@@ -28,7 +29,7 @@ def go_mod(text: str) -> Settings:
 
 
 def cargo_toml(text: str) -> Settings:
-    """The crate that a directory holds, as code spells it, and where its library's root is."""
+    """The crate that a directory holds, as code spells it, where its library's root is, and what it renames."""
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
@@ -41,6 +42,30 @@ def cargo_toml(text: str) -> Settings:
         yield "name", name.replace("-", "_")
     if isinstance(library, dict) and isinstance(library.get("path"), str):
         yield "lib", library["path"]
+    yield from _dependencies(content, "dependency")
+    targets = content.get("target")
+    for target in targets.values() if isinstance(targets, dict) else ():
+        if isinstance(target, dict):
+            yield from _dependencies(target, "dependency")
+    workspace = content.get("workspace")
+    if isinstance(workspace, dict):
+        yield "workspace", "root"
+        yield from _dependencies(workspace, "workspace-dependency")
+
+
+def _dependencies(table: dict[str, Any], key: str) -> Settings:
+    """Dependencies that may not go by their crate's own name: as "path:directory", "crate:name" or "workspace"."""
+    for section in ("dependencies", "dev-dependencies", "build-dependencies"):
+        items = table.get(section)
+        for name, item in sorted(items.items()) if isinstance(items, dict) else ():
+            if not isinstance(item, dict):
+                continue
+            package, path, spelled = item.get("package"), item.get("path"), name.replace("-", "_")
+            if item.get("workspace") is True:
+                yield f"{key}:{spelled}", "workspace"
+            elif isinstance(package, str) and package != name:
+                where = f"path:{path}" if isinstance(path, str) else f"crate:{package.replace('-', '_')}"
+                yield f"{key}:{spelled}", where
 
 
 def pyproject_toml(text: str) -> Settings:

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 import msgspec
 from tree_sitter import Node
 
-from ctxsearch.graph.facts import Import, Op, Param, ParamKind, Type
+from ctxsearch.graph.facts import METHOD, Import, Op, Param, ParamKind, Type
 from ctxsearch.graph.model import NodeFlag, NodeKind
-from ctxsearch.indexer.languages.builder import Draft
+from ctxsearch.indexer.languages.builder import MAX_DEPTH, Draft
 from ctxsearch.indexer.languages.rust_references import TEMPLATES, RustReferences
 
 _COMMENTS = frozenset({"line_comment", "block_comment", "attribute_item"})
@@ -32,8 +33,22 @@ _MARGIN = re.compile(r"^[ \t]*\*? ?", re.MULTILINE)
 _TEST_ATTRIBUTE = re.compile(
     r"#\[\s*(?:(?:\w+\s*::\s*)*(?:\w+_)?r?s?tests?(?:_\w+)?\s*[\](]|cfg\(\s*(?:all\(\s*)?test\b)"
 )
+_PATH_ATTRIBUTE = re.compile(r'^#\[\s*(?:cfg_attr\s*\(.*,\s*)?path\s*=\s*"([^"]+\.rs)"', re.DOTALL)
 HEAD_BYTES = 16_384  # where a file's own doc comment is looked for
 MAX_TOKENS = 400  # tokens of one macro invocation that are looked at
+
+
+@dataclass(frozen=True, slots=True)
+class _Impl:
+    """An impl block: what it says of the methods inside."""
+
+    start: int  # byte offsets
+    end: int
+    owner: Type
+    trait: Type | None
+    params: tuple[Param, ...]
+    scope: int
+    types: dict[str, Type] = field(default_factory=dict)  # its associated types: `type Target = Inner;`
 
 
 class RustExtractor(RustReferences):
@@ -43,7 +58,7 @@ class RustExtractor(RustReferences):
 
     def __init__(self, path: str, source: bytes, flags: NodeFlag = NodeFlag.NONE) -> None:
         super().__init__(path, source, flags)
-        self._impls: list[tuple[int, int, Type, Type | None, tuple[Param, ...], int]] = []
+        self._impls: list[_Impl] = []
 
     # -- definitions
 
@@ -55,14 +70,16 @@ class RustExtractor(RustReferences):
             params = tuple(self._type_params(node))
             owner = self._type(node.child_by_field_name("type"))
             implemented = self._type(trait) if trait is not None else None
-            self._impls.append((node.start_byte, node.end_byte, owner, implemented, params, self.scope))
+            self._impls.append(_Impl(node.start_byte, node.end_byte, owner, implemented, params, self.scope))
             return None
         name = node.child_by_field_name("name")
         if name is None:
             return None
         if capture in ("def.constant", "def.alias") and self._inside_body():
             return None
-        if capture == "def.alias" and self._inside_impl(node):
+        around = self._impl_around(node) if capture == "def.alias" else None
+        if around is not None:
+            around.types[self.text(name)] = self._type(node.child_by_field_name("type"))
             return None
         draft = self.draft(_KINDS[capture], self.text(name), node)
         draft.name_line = self.line(name.start_byte)
@@ -78,8 +95,9 @@ class RustExtractor(RustReferences):
     def _inside_body(self) -> bool:
         return self.scope >= 0 and self.drafts[self.scope].kind not in (NodeKind.MODULE, NodeKind.INTERFACE)
 
-    def _inside_impl(self, node: Node) -> bool:
-        return any(start <= node.start_byte < end for start, end, *_ in self._impls)
+    def _impl_around(self, node: Node) -> _Impl | None:
+        at = node.start_byte
+        return next((item for item in reversed(self._impls) if item.start <= at < item.end), None)
 
     def _flags(self, draft: Draft, node: Node) -> None:
         for child in node.children:
@@ -107,14 +125,14 @@ class RustExtractor(RustReferences):
         if draft.parent >= 0 and self.drafts[draft.parent].kind is NodeKind.INTERFACE:
             draft.kind = kind
             return
-        for start, end, owner, trait, params, scope in reversed(self._impls):
-            if start <= draft.start and draft.end <= end and scope == draft.parent:
+        for item in reversed(self._impls):
+            if item.start <= draft.start and draft.end <= item.end and item.scope == draft.parent:
                 draft.kind = kind
-                draft.receiver = owner
-                draft.implements = [trait] if trait is not None else []
-                draft.type_params = list(params)
+                draft.receiver = item.owner
+                draft.implements = [item.trait] if item.trait is not None else []
+                draft.type_params = list(item.params)
                 prefix = draft.qualified_name.removesuffix(draft.name)
-                draft.qualified_name = f"{prefix}{owner.name.rsplit('.', 1)[-1]}.{draft.name}"
+                draft.qualified_name = f"{prefix}{item.owner.name.rsplit('.', 1)[-1]}.{draft.name}"
                 return
 
     def complete(self, draft: Draft) -> None:
@@ -252,12 +270,12 @@ class RustExtractor(RustReferences):
         """The file's own doc comment; a type of this file implements the traits of this file's impl blocks."""
         super().finish()
         self.doc = "\n".join(_inner_lines(self.source[:HEAD_BYTES]))
-        for _, _, owner, trait, _, scope in self._impls:
-            if trait is None:
+        for item in self._impls:
+            if item.trait is None:
                 continue
             for draft in self.drafts:
-                if draft.kind is NodeKind.CLASS and draft.name == owner.name and draft.parent == scope:
-                    draft.implements.append(trait)
+                if draft.kind is NodeKind.CLASS and draft.name == item.owner.name and draft.parent == item.scope:
+                    draft.implements.append(item.trait)
 
     # -- sites
 
@@ -300,7 +318,18 @@ class RustExtractor(RustReferences):
         name = node.child_by_field_name("name")
         if name is not None:
             text, at = self.text(name), node.start_byte
-            self.imports.append(Import(self.scope, self.line(at), at, text, "", text, kind="mod"))
+            for place in self._written_paths(node) or [text]:
+                self.imports.append(Import(self.scope, self.line(at), at, place, "", text, kind="mod"))
+
+    def _written_paths(self, node: Node) -> list[str]:
+        """The files of `#[path = "..."] mod name;`: one, or one for each configuration that `cfg_attr` names."""
+        found: list[str] = []
+        previous = node.prev_sibling
+        while previous is not None and previous.type in _COMMENTS:
+            if previous.type == "attribute_item":
+                found += _PATH_ATTRIBUTE.findall(self.text(previous))
+            previous = previous.prev_sibling
+        return found[::-1]
 
     def on_call(self, node: Node) -> None:
         self.expr(node)
@@ -426,9 +455,7 @@ class RustExtractor(RustReferences):
         if kind == "call_expression":
             return self._call(node)
         if kind == "field_expression":
-            field = node.child_by_field_name("field")
-            base = self.expr(node.child_by_field_name("value"))
-            return self.add(node, Op.MEMBER, self.text(field) if field is not None else "", base=base)
+            return self._member(node, "")
         if kind in ("scoped_identifier", "scoped_type_identifier", "type_identifier", "crate", "super", "metavariable"):
             return self._path(node)
         if kind == "generic_function":
@@ -475,7 +502,17 @@ class RustExtractor(RustReferences):
         arguments = node.child_by_field_name("arguments")
         items = arguments.named_children if arguments is not None else ()
         args = tuple(self.expr(item) for item in items if item.type not in _COMMENTS)
-        return self.add(node, Op.CALL, base=self.expr(node.child_by_field_name("function")), args=args)
+        function = node.child_by_field_name("function")
+        if function is not None and function.type == "field_expression" and self._depth < MAX_DEPTH:
+            base = self._memo[function.id] = self._member(function, METHOD)
+        else:
+            base = self.expr(function)
+        return self.add(node, Op.CALL, base=base, args=args)
+
+    def _member(self, node: Node, called: str) -> int:
+        name = node.child_by_field_name("field")
+        base = self.expr(node.child_by_field_name("value"))
+        return self.add(node, Op.MEMBER, self.text(name) if name is not None else "", base=base, text=called)
 
     def _path(self, node: Node) -> int:
         """a::b::c as members of members; generic arguments are left out."""
@@ -552,7 +589,7 @@ class RustExtractor(RustReferences):
             return -1
         last = self.add(chain[0], Op.NAME, self.text(chain[0]))
         called = chain[0]
-        for token in chain[1:end]:
+        for place, token in enumerate(chain[1:end], 1):
             if _is_arguments(token):
                 last = self.add(called, Op.CALL, base=last)
             elif token.type == "token_tree":
@@ -562,7 +599,9 @@ class RustExtractor(RustReferences):
             elif token.type == "await":
                 last = self.add(token, Op.AWAIT, base=last)
             elif token.type not in ("::", "."):
-                called, last = token, self.add(token, Op.MEMBER, self.text(token), base=last)
+                is_method = chain[place - 1].type == "." and place + 1 < end and _is_arguments(chain[place + 1])
+                last = self.add(token, Op.MEMBER, self.text(token), base=last, text=METHOD if is_method else "")
+                called = token
         return last
 
     def _is_no_call(self, chain: list[Node]) -> bool:
@@ -592,6 +631,9 @@ class RustExtractor(RustReferences):
             path, name = node.child_by_field_name("path"), node.child_by_field_name("name")
             left = self._type(path).name if path is not None else ""
             right = self.text(name) if name is not None else ""
+            around = self._impl_around(node) if left == "Self" else None
+            if around is not None and right in around.types:
+                return around.types[right]
             return Type(f"{left}.{right}" if left else right)
         if kind == "bracketed_type":
             return self._type(node.named_child(0))
