@@ -7,6 +7,7 @@ from ctxsearch.graph.facts import MODULE_SCOPE, ONLY, Definition, Expr, Import, 
 from ctxsearch.graph.model import NodeKind
 from ctxsearch.graph.resolve.evaluate import MAX_DISPATCH
 from ctxsearch.graph.resolve.go_generics import GoGenerics
+from ctxsearch.graph.resolve.surface import MODULE_STARS
 from ctxsearch.graph.resolve.values import (
     EXTERNAL,
     UNKNOWN,
@@ -155,10 +156,15 @@ class GoEvaluator(GoGenerics):
             (place, index)
             for place, index in self.world.named("go", name)
             if _directory(place) == directory
-            and self.table(place).facts.package == package
+            and self._clause(place) == package
             and self.table(place).facts.definitions[index].parent < 0
             and self.table(place).facts.definitions[index].receiver is None
         ]
+
+    def _clause(self, path: str) -> str:
+        """The package that a file says it belongs to."""
+        self.record_name(path, MODULE_STARS)
+        return self.table(path).facts.package
 
     def import_modules(self, path: str, item: Import) -> Values:
         directory = self._import_directory(path, item.module)
@@ -197,8 +203,7 @@ class GoEvaluator(GoGenerics):
             return last
         for path in self.world.in_directory(directory):
             if path.endswith(".go") and not path.endswith("_test.go"):
-                self.world.record("name", path, "*")
-                return self.table(path).facts.package
+                return self._clause(path)
         return last
 
     def package_member(self, package: Package, name: str) -> Values:
@@ -333,9 +338,8 @@ class GoEvaluator(GoGenerics):
         return methods or None
 
     def _is_method(self, path: str, index: int, owner: str, package: str) -> bool:
-        facts = self.table(path).facts
-        receiver = facts.definitions[index].receiver
-        return receiver is not None and receiver.name == owner and facts.package == package
+        receiver = self.table(path).facts.definitions[index].receiver
+        return receiver is not None and receiver.name == owner and self._clause(path) == package
 
     def may_dispatch(self, path: str, stable_name: str) -> bool:  # noqa: ARG002
         return True
