@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ctxsearch.graph import ops
 from ctxsearch.graph.facts import MODULE_SCOPE, Definition, Expr, Import, ParamKind, Type
-from ctxsearch.graph.model import NodeKind
+from ctxsearch.graph.model import NodeFlag, NodeKind
 from ctxsearch.graph.resolve.dotnet import DOTNET, DOTNET_SUBTYPES
 from ctxsearch.graph.resolve.functional import FunctionalEvaluator
 from ctxsearch.graph.resolve.overloads import simple, takes
@@ -252,6 +252,29 @@ class CSharpEvaluator(FunctionalEvaluator):
                     if found is not None:
                         return found
         return None
+
+    def file_field(self, path: str, name: str) -> Values:
+        for item in self.read_names(path, name).facts.imports:
+            if item.kind == "static" and item.name == "*":
+                for owner in self._static_class(path, item):
+                    found = self.defined(owner, name)
+                    if found:
+                        return found
+        return UNKNOWN
+
+    def binds_local(self, path: str, scope: int, name: str, at: int) -> bool:
+        """What is assigned to a property is `value` in its accessor."""
+        definition = self.table(path).facts.definitions[scope]
+        accessor = name == "value" and (definition.flags & NodeFlag.PROPERTY or definition.name == "this[]")
+        return bool(accessor) or super().binds_local(path, scope, name, at)
+
+    def is_class_parameter(self, path: str, index: int, below: int, name: str) -> bool:  # noqa: ARG002
+        """All code of a class sees the parameters of its primary constructor."""
+        return any(param.name == name for param in self.table(path).facts.definitions[index].params)
+
+    def is_parameter_too(self, field: Value) -> bool:
+        """A record's parameters are its properties."""
+        return isinstance(field, Func) and self.definition(field.path, field.index).value < 0
 
     def method_call(self, base: Value, name: str, path: str, call: int) -> Values:
         if isinstance(base, Package):

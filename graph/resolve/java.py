@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from ctxsearch.graph.facts import Definition, Expr, Import
+from ctxsearch.graph import ops
+from ctxsearch.graph.facts import CASE, Definition, Expr, Import
 from ctxsearch.graph.model import NodeFlag, NodeKind
 from ctxsearch.graph.resolve.jdk import JDK
 from ctxsearch.graph.resolve.jdk_members import JDK_MEMBERS
+from ctxsearch.graph.resolve.overloads import simple
 from ctxsearch.graph.resolve.typed import TypedEvaluator
 from ctxsearch.graph.resolve.typed_types import TYPE_LIKE
-from ctxsearch.graph.resolve.values import UNKNOWN, Class, Ext, Inst, Values
+from ctxsearch.graph.resolve.values import UNKNOWN, Class, Ext, Inst, Value, Values
 
 INNER = "inner"  # as the front end names a NEW whose base is the outer instance
 _OBJECT = frozenset({"getClass", "hashCode", "equals", "clone", "toString", "notify", "notifyAll", "wait", "finalize"})
 _ENUM = frozenset({"name", "ordinal", "compareTo", "values", "valueOf", "getDeclaringClass", "describeConstable"})
 _BARE = dict.fromkeys(("Record", "Object", "Serializable", "Cloneable"), frozenset[str]())
+_SWITCHED = frozenset({"int", "char", "short", "byte", "Integer", "Character", "Short", "Byte", "String"})
 _CLOSED = {**JDK_MEMBERS, **_BARE, "Enum": _ENUM}
 
 
@@ -109,10 +112,38 @@ class JavaEvaluator(TypedEvaluator):
         return super().eval_new(path, index, expr)
 
     def is_inherited(self, owner: Inst, base: Inst | Class, member: tuple[str, int]) -> bool:
-        """An interface keeps its static methods to itself."""
-        if (owner.path, owner.index) == (base.path, base.index) or not self.definition(*member).flags & NodeFlag.STATIC:
+        """What is private is no member of a subclass; an interface keeps its static methods to itself."""
+        if (owner.path, owner.index) == (base.path, base.index):
+            return True
+        definition = self.definition(*member)
+        if definition.flags & NodeFlag.PRIVATE:
+            return False
+        if definition.kind is NodeKind.VARIABLE or not definition.flags & NodeFlag.STATIC:
             return True
         return self.definition(owner.path, owner.index).kind is not NodeKind.INTERFACE
+
+    # -- references
+
+    def reference(self, path: str, expr: int) -> Values:
+        item = self.table(path).facts.exprs[expr]
+        if item.op is ops.MEMBER and item.text == CASE:
+            return self._each(self.ask(path, item.base), lambda subject: self._case(path, item, subject))
+        return super().reference(path, expr)
+
+    def _case(self, path: str, item: Expr, subject: Value) -> Values:
+        """A label: of an enum it is one of its constants, of a number or a text a constant as any other."""
+        if isinstance(subject, (Inst, Class)):
+            return self.defined(subject, item.name)
+        return self.named(path, item) if isinstance(subject, Ext) and simple(subject.name) in _SWITCHED else UNKNOWN
+
+    def file_field(self, path: str, name: str) -> Values:
+        for owner in self._static_owners(path, name):
+            if not isinstance(owner, Class):
+                return UNKNOWN
+            found = self.defined(owner, name)
+            if found:
+                return found
+        return UNKNOWN
 
     def is_method(self, definition: Definition) -> bool:
         return super().is_method(definition) and not definition.name.startswith("<")

@@ -24,6 +24,7 @@ from ctxsearch.graph.resolve.typed_overloads import Signature
 from ctxsearch.graph.resolve.typed_types import TYPE_LIKE, WIDE
 from ctxsearch.graph.resolve.values import EXTERNAL, UNKNOWN, Class, Ext, Func, Inst, Value, Values
 
+INITIALIZER = "<init>"  # as the front end names an initialiser block
 COMPONENT = "component"  # as the front end names an INDEX that takes a value apart
 COMPANION = NodeFlag.STATIC | NodeFlag.EXTENSION  # as the front end marks companions
 _CLOSED = {"Any": frozenset[str](), "Enum": frozenset({"name", "ordinal", "compareTo", "values", "valueOf", "entries"})}
@@ -88,9 +89,13 @@ class KotlinEvaluator(FunctionalEvaluator):
         places += [(facts.imports[index].module, name) for index in table.stars.get(-1, ())]
         found: list[tuple[str, int]] = []
         for package, label in [*places, (facts.package, name)]:
-            values = self._guarded("", ("pv", package, label), partial(self._package_properties, package, label), WIDE)
-            found += [(value.path, value.index) for value in values if isinstance(value, Func)]
+            found += self._properties_of(package, label)
         return found
+
+    def _properties_of(self, package: str, name: str) -> list[tuple[str, int]]:
+        """A package's top-level properties of a name."""
+        values = self._guarded("", ("pv", package, name), partial(self._package_properties, package, name), WIDE)
+        return [(value.path, value.index) for value in values if isinstance(value, Func)]
 
     def _package_properties(self, package: str, name: str) -> Values:
         found: list[Value] = []
@@ -230,6 +235,73 @@ class KotlinEvaluator(FunctionalEvaluator):
                 if found is not None:
                     return found
         return None
+
+    # -- bare names as definitions
+
+    def own_field(self, path: str, index: int, name: str) -> Values:
+        found = super().own_field(path, index, name)
+        for companion in () if found else self._companions_around(path, index):
+            found = super().own_field(companion.path, companion.index, name)
+            if found:
+                return found
+        return found
+
+    def defined(self, owner: Value, name: str) -> Values:
+        found = super().defined(owner, name)
+        if found or not isinstance(owner, Class):
+            return found
+        for companion in self.companions(owner):
+            found = super().defined(companion, name)
+            if found:
+                return found
+        return UNKNOWN
+
+    def _companions_around(self, path: str, index: int) -> list[Class]:
+        """Those of a class and its ancestors, whose members need no name before them."""
+        lineage = [item for item in self.linear(path, index) if isinstance(item, Inst)]
+        return [companion for item in lineage for companion in self.companions(item)]
+
+    def binds_local(self, path: str, scope: int, name: str, at: int) -> bool:
+        definition = self.table(path).facts.definitions[scope]
+        if name == "it" and definition.flags & NodeFlag.ANONYMOUS and not definition.params:
+            return True
+        accessor = definition.kind is NodeKind.VARIABLE and definition.flags & NodeFlag.PROPERTY
+        return (name == "field" and bool(accessor)) or super().binds_local(path, scope, name, at)
+
+    def is_class_parameter(self, path: str, index: int, below: int, name: str) -> bool:
+        """Initial values and initialiser blocks see the primary constructor's parameters, functions do not."""
+        definitions = self.table(path).facts.definitions
+        if not any(param.name == name for param in definitions[index].params):
+            return False
+        return definitions[below].kind is NodeKind.VARIABLE or definitions[below].name == INITIALIZER or below == index
+
+    def is_parameter_too(self, field: Value) -> bool:
+        """A property with an initial value is declared in the class's body."""
+        return isinstance(field, Func) and self.definition(field.path, field.index).value < 0
+
+    def file_field(self, path: str, name: str) -> Values:
+        """A property of the file, of an import, of the package or of one whose names are all imported."""
+        table = self.read_names(path, name)
+        if name in table.imports.get(-1, {}):
+            places = [
+                place
+                for index in table.imports[-1][name]
+                for place in self._imported_properties(path, table.facts.imports[index])
+            ]
+        else:
+            places = [(path, index) for index in table.defs.get(-1, {}).get(name, ())]
+            packages = [table.facts.package, *(table.facts.imports[star].module for star in table.stars.get(-1, ()))]
+            for package in packages:
+                places += self._properties_of(package, name)
+        for place in dict.fromkeys(places):
+            definition = self.definition(*place)
+            hidden = definition.flags & NodeFlag.PRIVATE and place[0] != path
+            if definition.kind is NodeKind.VARIABLE and definition.receiver is None and not hidden:
+                return (Func(*place),)
+        return UNKNOWN
+
+    def _imported_properties(self, path: str, item: Import) -> list[tuple[str, int]]:
+        return [*self._properties_of(item.module, item.name), *self._object_members(path, item)]
 
     # -- calls
 

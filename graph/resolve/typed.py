@@ -9,6 +9,7 @@ external, never guessed.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from ctxsearch.graph import ops
 from ctxsearch.graph.facts import Expr, FileFacts, Type
@@ -388,7 +389,7 @@ class TypedEvaluator(FunctionRules):
                     yield from self._reference_targets(value, expr)
             elif expr.op is ops.NEW and expr.base >= 0 and facts.exprs[expr.base].op is ops.CLASS:
                 yield from self._anonymous_super(path, expr)
-            elif expr.op is ops.ELEMENT:
+            elif expr.op is ops.ELEMENT and not expr.text:  # a query hands its source on, a loop asks it
                 yield from self._protocol(path, expr, self.iteration)
             elif expr.op is ops.ENTER:
                 yield from self._protocol(path, expr, self.release)
@@ -451,6 +452,8 @@ class TypedEvaluator(FunctionRules):
             return tuple(value for value in self.ask(path, expr) if isinstance(value, (Func, Class)))
         if item.op is ops.LITERAL and item.type is not None and item.type.args:
             return tuple(v for arg in item.type.args for v in self.type_classes(path, item.scope, arg))
+        if item.op is ops.NAME:
+            return self.named(path, item)
         if item.op is ops.MEMBER:
             return self._each(self.ask(path, item.base), lambda owner: self.defined(owner, item.name))
         return UNKNOWN
@@ -463,10 +466,90 @@ class TypedEvaluator(FunctionRules):
             if isinstance(ancestor, Inst):
                 for path, index in self.own_definitions(ancestor, name):
                     kind = self.definition(path, index).kind
-                    if kind is NodeKind.VARIABLE:
+                    if kind is NodeKind.VARIABLE and self.is_inherited(ancestor, owner, (path, index)):
                         return (Func(path, index),)
                     if kind in TYPE_LIKE:
                         return (Class(path, index),)
+        return UNKNOWN
+
+    # -- bare names as definitions
+
+    def named(self, path: str, item: Expr) -> Values:
+        """The field or constant that a bare name means; nothing where it is a local name, a type or a library's."""
+        definitions = self.table(path).facts.definitions
+        inner, below = item.scope, item.scope
+        while inner >= 0:
+            definition = definitions[inner]
+            if definition.kind in CLASS_LIKE:
+                found = self._once(("field", inner, item.name), partial(self.own_field, path, inner, item.name))
+                if self.is_class_parameter(path, inner, below, item.name):
+                    return found if found and self.is_parameter_too(found[0]) else UNKNOWN
+            else:
+                seen = self._seen_in_function(path, inner, item)
+                if seen is None:
+                    return UNKNOWN
+                found = seen
+            if found:
+                return found
+            inner, below = definition.parent, inner
+        return self._once(("file field", item.name), partial(self.file_field, path, item.name))
+
+    def _seen_in_function(self, path: str, scope: int, item: Expr) -> Values | None:
+        """A field that a function itself lets see by a bare name; None where the name has another meaning there."""
+        if self.binds_local(path, scope, item.name, item.at):
+            return None
+        return self._receiver_definition(path, scope, item.name)
+
+    def own_field(self, path: str, index: int, name: str) -> Values:
+        """A field that a class has, or inherits from one that does not keep it to itself."""
+        own = self.own_instance(path, index)
+        for ancestor in self.linear(path, index):
+            if isinstance(ancestor, Inst):
+                for member in self.own_definitions(ancestor, name):
+                    definition = self.definition(*member)
+                    if definition.kind is not NodeKind.VARIABLE and not definition.flags & NodeFlag.PROPERTY:
+                        continue
+                    inherited = (ancestor.path, ancestor.index) != (own.path, own.index)
+                    if not inherited or not definition.flags & NodeFlag.PRIVATE:
+                        return (Func(*member),)
+        return UNKNOWN
+
+    def binds_local(self, path: str, scope: int, name: str, at: int) -> bool:
+        """Whether a function itself gives a name a meaning: a parameter, a local variable or definition."""
+        table = self.table(path)
+        facts = table.facts
+        for index in table.binds[scope].get(name, ()) if scope in table.binds else ():
+            assign = facts.assigns[index]
+            if assign.declares and facts.exprs[assign.target].at <= at and (assign.until < 0 or at < assign.until):
+                value = facts.exprs[assign.value] if assign.value >= 0 else None
+                narrows = assign.type is not None and value is not None and value.op is ops.NAME and value.name == name
+                if not narrows:  # a test of its type gives a name no other meaning
+                    return True
+        if any(param.name == name for param in facts.definitions[scope].params):
+            return True
+        return scope in table.defs and name in table.defs[scope]
+
+    def is_class_parameter(self, path: str, index: int, below: int, name: str) -> bool:  # noqa: ARG002
+        """Whether code in `below` sees a parameter of the class's own constructor under a name."""
+        return False
+
+    def is_parameter_too(self, field: Value) -> bool:  # noqa: ARG002
+        """Whether a field is a parameter of its class's own constructor."""
+        return False
+
+    def _receiver_definition(self, path: str, scope: int, name: str) -> Values | None:
+        """A field of what a function itself has for `this`; None when a library's class may have it."""
+        for receiver in self.implicit_receiver(path, scope):
+            if isinstance(receiver, (Inst, Class)):
+                found = self.own_field(receiver.path, receiver.index, name)
+                if found:
+                    return found
+            elif isinstance(receiver, Ext):
+                return None
+        return UNKNOWN
+
+    def file_field(self, path: str, name: str) -> Values:  # noqa: ARG002
+        """The variable that a name means at file level: through imports, or of the package."""
         return UNKNOWN
 
     def decorator(self, path: str, expr: int) -> Values:

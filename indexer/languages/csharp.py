@@ -417,6 +417,18 @@ class CSharpExtractor(TypedExtractor):
             declared = self.type_of(self.field(node, "type"))
             self.declare(name, self._looked_up(node), declared, self.block_end(node.start_byte))
 
+    def on_range_variable(self, node: Node) -> None:
+        """The name that a clause of a query introduces, until the query ends."""
+        query, parts = node.parent, node.named_children
+        name = self.field(node, "name") or next((each for each in parts if each.type == "identifier"), None)
+        following = [each for each in parts if name is not None and each.start_byte >= name.end_byte]
+        if name is None or query is None or not following:
+            return
+        value = self.expr(following[0])
+        if node.type != "let_clause":
+            value = self.add(following[0], Op.ELEMENT, base=value, text="query")
+        self.declare(name, value, self.type_of(self.field(node, "type")), query.end_byte)
+
     def _looked_up(self, node: Node) -> int:
         """What `map.TryGetValue(key, out var value)` hands out: an item of the map; -1 for anything else."""
         argument = node.parent if node.type == "declaration_expression" else None
@@ -443,6 +455,15 @@ class CSharpExtractor(TypedExtractor):
 
     def on_call(self, node: Node) -> None:
         self.expr(node)
+
+    def on_target(self, node: Node) -> None:
+        """What is assigned to; `new T { Name = 1 }` names a member of T."""
+        outer = node.parent.parent if node.parent is not None else None
+        if outer is None or outer.type not in ("initializer_expression", "with_initializer", "with_expression"):
+            self.on_value(node)
+
+    def bare_name(self, node: Node) -> str:
+        return self._simple(node)
 
     def on_return(self, node: Node) -> None:
         inside = self.by_node.get(node.id)

@@ -43,6 +43,7 @@
 (declaration_pattern) @pattern
 (recursive_pattern name: (identifier)) @pattern
 (declaration_expression) @pattern
+(query_expression [(from_clause) (let_clause) (join_clause)] @range_variable)
 (assignment_expression) @assignment
 
 ; Code. What is returned comes first: its place gives `new()` a type
@@ -59,3 +60,34 @@
 (conditional_access_expression) @call
 (constructor_initializer) @call
 (member_access_expression) @constant
+
+; Bare names in places that no call, assignment or result looks into
+(assignment_expression left: (identifier) @target)
+(assignment_expression right: (identifier) @value)
+(binary_expression (identifier) @value)
+(prefix_unary_expression (identifier) @value)
+(postfix_unary_expression (identifier) @value)
+(unary_expression (identifier) @value)
+(element_access_expression expression: (identifier) @value)
+(argument !name (identifier) @value)
+(attribute_argument !name (identifier) @value)
+(cast_expression value: (identifier) @value)
+(conditional_expression (identifier) @value)
+(parenthesized_expression (identifier) @value)
+(initializer_expression (identifier) @value)
+(is_pattern_expression expression: (identifier) @value)
+(is_expression left: (identifier) @value)
+(as_expression left: (identifier) @value)
+(switch_statement value: (identifier) @value)
+(switch_expression . (identifier) @value)
+(switch_expression_arm (identifier) @value)
+(constant_pattern (identifier) @value)
+(if_statement condition: (identifier) @value)
+(while_statement condition: (identifier) @value)
+(yield_statement (identifier) @value)
+(throw_statement (identifier) @value)
+(interpolation (identifier) @value)
+(lock_statement (identifier) @value)
+(select_clause (identifier) @value)
+(where_clause (identifier) @value)
+(enum_member_declaration value: (identifier) @value)

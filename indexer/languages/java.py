@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from tree_sitter import Node
 
-from ctxsearch.graph.facts import Import, Op, Param, ParamKind, Type
+from ctxsearch.graph.facts import CASE, Import, Op, Param, ParamKind, Type
 from ctxsearch.graph.model import NodeFlag, NodeKind
 from ctxsearch.indexer.languages.builder import Draft
 from ctxsearch.indexer.languages.typed import (
@@ -411,6 +411,19 @@ class JavaExtractor(TypedExtractor):
 
     def on_call(self, node: Node) -> None:
         self.expr(node)
+
+    def on_case(self, node: Node) -> None:
+        """`case RED`: a constant of the enum that the switch is about, else a name as any other."""
+        whole = node.parent
+        while whole is not None and whole.type != "switch_expression":
+            whole = whole.parent
+        if whole is not None:
+            subject = self.expr(self.field(whole, "condition"))
+            self.references.append(self.add(node, Op.MEMBER, self.text(node), base=subject, text=CASE))
+
+    def may_be_field(self, name: str) -> bool:
+        """`Name` is a class."""
+        return not name[:1].isupper() or name.isupper()
 
     def on_return(self, node: Node) -> None:
         inside = self.by_node.get(node.id)

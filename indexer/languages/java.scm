@@ -56,3 +56,24 @@
 (field_access) @constant
 (class_literal) @constant
 (method_reference) @constant
+
+; Bare names in places that no call, assignment or result looks into
+(assignment_expression [left: (identifier) right: (identifier)] @value)
+(binary_expression (identifier) @value)
+(unary_expression (identifier) @value)
+(update_expression (identifier) @value)
+(array_access (identifier) @value)
+(cast_expression value: (identifier) @value)
+(instanceof_expression left: (identifier) @value)
+(ternary_expression (identifier) @value)
+(parenthesized_expression (identifier) @value)
+(dimensions_expr (identifier) @value)
+(array_initializer (identifier) @value)
+(throw_statement (identifier) @value)
+(yield_statement (identifier) @value)
+(assert_statement (identifier) @value)
+(for_statement condition: (identifier) @value)
+(annotation_argument_list (identifier) @value)
+(element_value_pair value: (identifier) @value)
+(element_value_array_initializer (identifier) @value)
+(switch_label (identifier) @case)

@@ -28,6 +28,7 @@ _COMMENTS = frozenset({"line_comment", "block_comment", "multiline_comment"})
 _TEST_ANNOTATIONS = frozenset({"Test", "ParameterizedTest", "RepeatedTest", "TestFactory"})
 _STATEMENTS = frozenset({"property_declaration", "assignment", "for_statement", "while_statement", "lambda_parameters"})
 _OPERATORS = {"+": "plus", "-": "minus", "*": "times", "/": "div", "%": "rem"}  # functions that operators call
+_OWN_NAMES = frozenset({"it", "field"})
 _CLASS_LIKE = frozenset({NodeKind.CLASS, NodeKind.INTERFACE})
 
 
@@ -354,6 +355,14 @@ class KotlinExtractor(TypedExtractor):
         for draft, place, node in self._defaults:
             param = draft.params[place]
             draft.params[place] = Param(param.name, param.type, self.in_scope(draft, node), param.kind)
+        super().finish()
+
+    def bare_name(self, node: Node) -> str:
+        return self._identifier(node)
+
+    def may_be_field(self, name: str) -> bool:
+        """`Name` is a class or an object; `it` and `field` are the language's own."""
+        return name not in _OWN_NAMES and (not name[:1].isupper() or name.isupper())
 
     # -- the file
 
@@ -408,6 +417,13 @@ class KotlinExtractor(TypedExtractor):
         declared = next((each for each in node.named_children if each.type in _TYPES), None)
         if name is not None:
             self.declare(name, -1, self.type_of(declared), node.end_byte)
+
+    def on_setter(self, node: Node) -> None:
+        name = next((each for each in node.named_children if each.type in ("identifier", "parameter")), None)
+        if name is not None and name.type == "parameter":
+            name = self.child(name)
+        if name is not None:
+            self.declare(name, -1, None, node.end_byte)
 
     def on_lambda_parameters(self, node: Node) -> None:
         """A destructured parameter: its parts come from its position."""

@@ -31,6 +31,7 @@
 (when_expression) @when
 (if_expression) @if
 (lambda_parameters) @lambda_parameters
+(setter) @setter
 (assignment) @assignment
 
 ; Code
@@ -42,3 +43,23 @@
 (navigation_expression "::") @call
 (return_expression) @return
 (navigation_expression) @constant
+
+; Bare names in places that no call, assignment or result looks into
+(binary_expression (identifier) @value)
+(unary_expression (identifier) @value)
+(index_expression (identifier) @value)
+(if_expression (identifier) @value)
+(when_entry (identifier) @value)
+(when_subject (identifier) @value)
+(while_statement condition: (identifier) @value)
+(do_while_statement condition: (identifier) @value)
+(interpolation (identifier) @value)
+(is_expression left: (identifier) @value)
+(in_expression (identifier) @value)
+(as_expression left: (identifier) @value)
+(parenthesized_expression (identifier) @value)
+(throw_expression (identifier) @value)
+(spread_expression (identifier) @value)
+(explicit_delegation (identifier) @value)
+(collection_literal (identifier) @value)
+(annotation (constructor_invocation (value_arguments (value_argument . (identifier) @value .))))

@@ -6,7 +6,8 @@ import re
 
 from tree_sitter import Node
 
-from ctxsearch.graph.facts import Op, Type
+from ctxsearch.graph import ops
+from ctxsearch.graph.facts import Assign, Expr, Op, Type
 from ctxsearch.graph.model import NodeFlag, NodeKind
 from ctxsearch.indexer.languages.blocks import BlockExtractor
 from ctxsearch.indexer.languages.builder import Draft
@@ -25,7 +26,32 @@ NUMERIC_LITERALS = {
 ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "&", "|", "^"})
 COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">=", "&&", "||", "===", "!==", "in", "!in", "is", "!is"})
 
+_CLASS_LIKE = frozenset({NodeKind.CLASS, NodeKind.INTERFACE})
 _DOC_MARGIN = re.compile(r"^[ \t]*\*? ?", re.MULTILINE)
+
+
+class FreeNames:
+    """Which bare names of a file no function around them binds: parameters and local variables, wherever they end."""
+
+    def __init__(self, drafts: list[Draft], exprs: list[Expr], assigns: list[Assign]) -> None:
+        self._drafts = drafts
+        self._known: dict[tuple[int, str], bool] = {}
+        self.fields = {draft.name for draft in drafts if draft.kind is NodeKind.VARIABLE}
+        self._bound: list[set[str]] = [
+            {param.name for param in draft.params} if draft.kind not in _CLASS_LIKE else set() for draft in drafts
+        ]
+        for assign in assigns:
+            target = exprs[assign.target]
+            if assign.declares and target.scope >= 0:
+                self._bound[target.scope].add(target.name)
+
+    def is_free(self, scope: int, name: str) -> bool:
+        known = self._known.get((scope, name))
+        if known is None:
+            bound = scope >= 0 and name in self._bound[scope]
+            known = not bound and (scope < 0 or self.is_free(self._drafts[scope].parent, name))
+            self._known[scope, name] = known
+        return known
 
 
 class TypedExtractor(BlockExtractor):
@@ -38,6 +64,7 @@ class TypedExtractor(BlockExtractor):
     def __init__(self, path: str, source: bytes, flags: NodeFlag = NodeFlag.NONE) -> None:
         super().__init__(path, source, flags)
         self._anonymous_classes: dict[int, int] = {}  # scope -> how many so far
+        self._values: list[tuple[int, Node]] = []  # bare names that stand for values, with their scopes
 
     def declare(self, name: Node, value: int, declared: Type | None, until: int) -> None:
         """A typed local name, visible from here to `until`."""
@@ -78,6 +105,44 @@ class TypedExtractor(BlockExtractor):
 
     def on_constant(self, node: Node) -> None:
         self.references.append(self.expr(node))
+
+    def on_value(self, node: Node) -> None:
+        """A bare name where a value stands; that place is part of no expression that others ask for."""
+        self._values.append((self.scope, node))
+
+    def finish(self) -> None:
+        self._refer_to_fields()
+
+    # -- bare names that may be fields
+
+    def may_be_field(self, name: str) -> bool:  # noqa: ARG002
+        """Whether the language's own way of writing names lets a field of another file be called so."""
+        return True
+
+    def _refer_to_fields(self) -> None:
+        """A bare name that no scope around it binds is a field of a class around, an inherited or an imported one."""
+        names = FreeNames(self.drafts, self.exprs, self.assigns)
+        for scope, node in self._values:
+            if node.id not in self._memo and self._is_free(names, scope, self.bare_name(node)):
+                self.scope = scope
+                self.expr(node)
+        passed_over = {item.base for item in self.exprs if item.op is ops.CALL}
+        passed_over.update(item.target for item in self.assigns if item.declares)
+        passed_over.update(item for draft in self.drafts for item in draft.decorators)
+        self.references += [
+            index
+            for index, item in enumerate(self.exprs)
+            if item.op is ops.NAME
+            and item.type is None
+            and index not in passed_over
+            and self._is_free(names, item.scope, item.name)
+        ]
+
+    def bare_name(self, node: Node) -> str:
+        return self.text(node)
+
+    def _is_free(self, names: FreeNames, scope: int, name: str) -> bool:
+        return name in names.fields or (self.may_be_field(name) and names.is_free(scope, name))
 
     # -- expressions
 
