@@ -27,7 +27,7 @@ class Op(enum.IntEnum):
     """Expression operators. Unused fields of an `Expr` keep their defaults."""
 
     UNKNOWN = 0  # nothing can be said (arithmetic, unsupported syntax); stops evaluation
-    NAME = 1  # name
+    NAME = 1  # name; C, C++, Java, Kotlin, C#: text = further lines where its scope names the same (`all_lines`)
     MEMBER = 2  # base.name, base->name, base::name, base?.name
     CALL = 3  # base(args...)            every CALL and NEW is a call site
     NEW = 4  # new type(args...): `type` or `base` names the class
@@ -77,6 +77,11 @@ class Expr(msgspec.Struct, frozen=True, array_like=True, gc=False):
     args: tuple[int, ...] = ()
     text: str = ""
     type: Type | None = None
+
+
+def all_lines(expr: Expr) -> list[int]:
+    """The lines of a NAME that stands for several sites of its scope; written once, they cost a fraction."""
+    return [expr.line, *map(int, expr.text.split())]
 
 
 class ParamKind(enum.IntEnum):

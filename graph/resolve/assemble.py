@@ -251,8 +251,8 @@ class Assembler:
         for expr in facts.references:
             site = facts.exprs[expr]
             for node in self._named_nodes(self.evaluator.reference(self.path, expr)):
-                if node != self.id_of(site.scope):
-                    self._add(self.id_of(site.scope), node, kind, rule, site.line)
+                for line in self.evaluator.reference_lines(site) if node != self.id_of(site.scope) else ():
+                    self._add(self.id_of(site.scope), node, kind, rule, line)
 
     def _type_edges(self, owner: int, scope: int, declared: Type, kind: EdgeKind, line: int) -> None:
         """Edges to the repository's own types that a declared type names, its arguments included."""

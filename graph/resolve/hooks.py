@@ -126,6 +126,10 @@ class Hooks(Flow):
         """The arguments that a call passes for the callee's parameters, its receiver left out."""
         return self.table(path).facts.exprs[call].args
 
+    def reference_lines(self, site: Expr) -> Iterable[int]:
+        """The lines of an entry of FileFacts.references."""
+        return (site.line,)
+
     def called(self, values: Values) -> Values:
         """Of what a callee can be, what a call can run."""
         return values

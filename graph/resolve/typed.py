@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from ctxsearch.graph import ops
-from ctxsearch.graph.facts import Expr, FileFacts, Type
+from ctxsearch.graph.facts import Expr, FileFacts, Type, all_lines
 from ctxsearch.graph.model import CALLABLE_KINDS, NodeFlag, NodeKind, Rule
 from ctxsearch.graph.resolve.overloads import simple
 from ctxsearch.graph.resolve.tables import CLASS_LIKE
@@ -471,6 +471,9 @@ class TypedEvaluator(FunctionRules):
                     if kind in TYPE_LIKE:
                         return (Class(path, index),)
         return UNKNOWN
+
+    def reference_lines(self, site: Expr) -> list[int]:
+        return all_lines(site) if site.op is ops.NAME else [site.line]
 
     # -- bare names as definitions
 

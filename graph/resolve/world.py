@@ -44,9 +44,11 @@ _SHARED_SCOPE = frozenset(
     {"go", "c", "cpp", "ruby"}
 )  # files of a package see one another's variables without an import
 _ATTACHED = frozenset({"rust"})  # constants of a type stand outside of it, in impl blocks of any file
+_OPEN_ENUMS = frozenset({"c", "cpp"})  # an enum's constants are in scope where the enum is; these are STATIC there
 _NAMED_KINDS = CALLABLE_KINDS | TYPE_KINDS
 _OFFERED_KINDS = _NAMED_KINDS | {NodeKind.VARIABLE}
 _ANONYMOUS = int(NodeFlag.ANONYMOUS)
+_STATIC = int(NodeFlag.STATIC)
 
 
 def family(language: str) -> str:
@@ -379,20 +381,23 @@ def _changed_offers(old: FileFacts | None, new: FileFacts | None) -> set[Key]:
 
 def _offered(facts: FileFacts | _Offers) -> list[Offer]:
     definitions: Sequence[Definition | _Offer] = facts.definitions
-    shared, attached = facts.language in _SHARED_SCOPE, facts.language in _ATTACHED
+    language = facts.language
     return [
         (definition.name, index, int(definition.kind), _owner(definition.qualified_name))
         for index, definition in enumerate(definitions)
         if (
             definition.kind in _NAMED_KINDS
-            or (
-                definition.kind is NodeKind.VARIABLE
-                and definition.parent < 0
-                and (shared or (attached and definition.qualified_name != definition.name))
-            )
+            or (definition.kind is NodeKind.VARIABLE and _is_offered_variable(language, definition))
         )
         and not definition.flags & _ANONYMOUS
     ]
+
+
+def _is_offered_variable(language: str, definition: Definition | _Offer) -> bool:
+    """Whether other files see a variable without an import of it."""
+    if definition.parent < 0:
+        return language in _SHARED_SCOPE or (language in _ATTACHED and definition.qualified_name != definition.name)
+    return language in _OPEN_ENUMS and bool(definition.flags & _STATIC)
 
 
 def _owner(qualified_name: str) -> str:

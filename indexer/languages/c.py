@@ -11,10 +11,12 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from ctxsearch.graph import ops
 from ctxsearch.graph.facts import ARROW, LONE_NAME, MAKERS, Import, Op, Param, ParamKind, Type
 from ctxsearch.graph.model import NodeFlag, NodeKind
 from ctxsearch.indexer.languages.blocks import BlockExtractor
 from ctxsearch.indexer.languages.builder import Draft
+from ctxsearch.indexer.languages.free_names import FreeNames, add_lines
 from ctxsearch.indexer.languages.preprocessor import first_branches, whole_macros
 
 _COMMENTS = frozenset({"comment"})
@@ -30,11 +32,15 @@ _LITERALS = {
 _CASTS = frozenset({"static_cast", "dynamic_cast", "reinterpret_cast", "const_cast"})
 _NAMES = frozenset({"identifier", "field_identifier", "type_identifier", "namespace_identifier", "operator_name"})
 _MACRO_CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
+_MACRO_CONSTANT = re.compile(r"\b[A-Z][A-Z0-9_]{2,}\b(?!\s*\()")
+_NO_NAMES = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|##?\s*\w+|\w+\s*##", re.DOTALL)
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _COMMENTED = re.compile(r"/\*.*?\*/", re.DOTALL)
 _NOT_CALLS = frozenset(
     {"if", "while", "for", "switch", "return", "sizeof", "defined", "do", "else", "alignof", "typeof"}
 )
+_RESERVED = re.compile(r"__|_[A-Z]")  # names that belong to the compiler
+_KEYWORDS = frozenset({"const", "return", "NULL", "errno", "static", "else", "struct", "void", "extern", "inline"})
 _PRIMITIVES = frozenset({"int", "void", "char", "long", "short", "float", "double", "unsigned", "signed", "bool"})
 MAX_MACRO = 4000  # characters of a macro's body that are looked at
 
@@ -48,6 +54,12 @@ class CExtractor(BlockExtractor):
         super().__init__(path, source, flags)
         self._namespaces: list[tuple[int, int, str]] = []  # start, end, name
         self._is_cpp = self.language == "cpp"
+        self._values: list[tuple[int, Node]] = []  # names that stand for values, with their scopes
+        self._paths: list[int] = []  # expressions for a::b
+        self._unread_locals: set[str] = set()  # of blocks whose function could not be read: a macro heads it
+        self._otherwise_bound: list[
+            tuple[int, str]
+        ] = []  # scope and name: a template's values, `T x(y)` read as a function
 
     @staticmethod
     def readable(source: bytes) -> bytes:
@@ -260,7 +272,7 @@ class CExtractor(BlockExtractor):
             for child in node.children:
                 if child.type == "base_class_clause":
                     draft.bases += [self._type(base) for base in child.named_children if base.type in _TYPE_NODES]
-            draft.type_params = list(self._template_params(node.parent))
+            draft.type_params = list(self._template_params(draft, node.parent))
         elif draft.kind is NodeKind.MACRO and kind in ("preproc_function_def", "preproc_def"):
             self._macro_calls(draft, node)
         elif kind == "preproc_def":
@@ -288,7 +300,7 @@ class CExtractor(BlockExtractor):
         for child in declarator.children if declarator is not None else ():
             if child.type == "trailing_return_type" and child.named_child_count:
                 draft.result = self._type(child.named_child(0))
-        draft.type_params = list(self._template_params(node.parent))
+        draft.type_params = list(self._template_params(draft, node.parent))
         self.scope = outer
 
     def _params(self, parameters: Node) -> Iterator[Param]:
@@ -303,7 +315,7 @@ class CExtractor(BlockExtractor):
             elif item.type in ("variadic_parameter", "variadic_parameter_declaration"):
                 yield Param("", kind=ParamKind.VARIADIC)
 
-    def _template_params(self, node: Node | None) -> Iterator[Param]:
+    def _template_params(self, draft: Draft, node: Node | None) -> Iterator[Param]:
         if node is None or node.type != "template_declaration":
             return
         parameters = node.child_by_field_name("parameters")
@@ -311,6 +323,8 @@ class CExtractor(BlockExtractor):
             name = next((child for child in item.named_children if child.type == "type_identifier"), None)
             if name is not None and item.type.startswith(("type_parameter", "optional_type", "variadic_type")):
                 yield Param(self.text(name))
+            elif (value := self._declared_name(item.child_by_field_name("declarator"))) is not None:
+                self._otherwise_bound.append((draft.index, self.text(value)))
 
     def _macro_value(self, draft: Draft, node: Node) -> None:
         """`#define open_file open_file64`: another name for what the value names."""
@@ -318,6 +332,18 @@ class CExtractor(BlockExtractor):
         name = self.text(value).strip() if value is not None else ""
         if _IDENTIFIER.fullmatch(name) and name != draft.name:
             draft.value = self.add(node, Op.NAME, name)
+        else:
+            self._macro_constants(draft, node, name)
+
+    def _macro_constants(self, draft: Draft, node: Node, body: str) -> None:
+        """The constants that a macro's body names; they are told by their spelling, for the body is text."""
+        outer, self.scope = self.scope, draft.index
+        parameters = node.child_by_field_name("parameters")
+        own = {draft.name, *(_IDENTIFIER.findall(self.text(parameters)) if parameters is not None else ())}
+        for name in dict.fromkeys(_MACRO_CONSTANT.findall(_NO_NAMES.sub(" ", body[:MAX_MACRO]))):
+            if name not in own:
+                self.add(node, Op.NAME, name)
+        self.scope = outer
 
     def _macro_calls(self, draft: Draft, node: Node) -> None:
         """The functions a macro's body calls by name: it is text to the parser, so by pattern."""
@@ -331,6 +357,7 @@ class CExtractor(BlockExtractor):
             if name not in own and name not in _NOT_CALLS:
                 self.add(node, Op.CALL, base=self.add(node, Op.NAME, name))
         self.scope = outer
+        self._macro_constants(draft, node, body)
 
     # -- sites
 
@@ -345,7 +372,15 @@ class CExtractor(BlockExtractor):
         name = node.child_by_field_name("name")
         if name is not None:
             draft = self.draft(NodeKind.VARIABLE, self.text(name), node)
+            self._qualify(draft, [])
             draft.signature = self.signature(node, None)
+            if not self._is_scoped_enum(node):
+                draft.flags |= NodeFlag.STATIC  # in scope wherever the enum is
+
+    def _is_scoped_enum(self, enumerator: Node) -> bool:
+        """`enum class`: its constants need its name before them."""
+        whole = enumerator.parent.parent if enumerator.parent is not None else None
+        return whole is not None and any(child.type in ("class", "struct") for child in whole.children)
 
     def on_include(self, node: Node) -> None:
         path = node.child_by_field_name("path")
@@ -380,7 +415,50 @@ class CExtractor(BlockExtractor):
         for item in node.named_children:
             value = item.child_by_field_name("value") if item.type == "initializer_pair" else item
             if value is not None and value.type == "identifier":
-                self.references.append(self.expr(value))
+                self.expr(value)
+
+    def on_value(self, node: Node) -> None:
+        """A name where a value stands; that place may be part of no expression that others ask for."""
+        self._values.append((self.scope, node))
+
+    def finish(self) -> None:
+        """Names that no function around them binds: constants, variables, macros, functions taken as values."""
+        names = FreeNames(self.drafts, self.exprs, self.assigns)
+        for scope, name in self._otherwise_bound:
+            names.bind(scope, name)
+        self._make_values(names)
+        passed_over = {item.base for item in self.exprs if item.op is ops.CALL}
+        passed_over.update(self.exprs[index].base for index in self._paths)
+        passed_over.update(item.target for item in self.assigns if item.declares)
+        self.references += [
+            index
+            for index, item in enumerate(self.exprs)
+            if item.op is ops.NAME and index not in passed_over and self._is_free(names, item.scope, item.name)
+        ]
+        self.references += [index for index in self._paths if index not in passed_over]
+
+    def _make_values(self, names: FreeNames) -> None:
+        """Expressions for the names that have none yet: one for all the lines of a scope."""
+        lines: dict[tuple[int, str], list[int]] = {}
+        first: list[tuple[int, str, Node]] = []
+        for scope, node in self._values:
+            if node.id in self._memo:
+                continue
+            name = self.text(node)
+            known = lines.get((scope, name))
+            if known is not None:
+                known.append(self.line(node.start_byte))
+            elif node.type != "identifier" or self._is_free(names, scope, name):
+                lines[scope, name] = []
+                first.append((scope, name, node))
+        for scope, name, node in first:
+            self.scope = scope
+            add_lines(self.exprs, self.expr(node), lines[scope, name])
+
+    def _is_free(self, names: FreeNames, scope: int, name: str) -> bool:
+        if name in _KEYWORDS or _RESERVED.match(name) or (scope < 0 and name in self._unread_locals):
+            return False
+        return names.is_free(scope, name)
 
     def on_declaration(self, node: Node) -> None:
         """Local variables; at top level the variable's initial value."""
@@ -388,9 +466,11 @@ class CExtractor(BlockExtractor):
         for declarator in node.children_by_field_name("declarator"):
             found = self._function_declarator(declarator)
             name = self._declared_name(declarator)
-            if name is None or (
-                found is not None and not self._is_pointer(found) and declarator.type != "init_declarator"
-            ):
+            if name is None:
+                self._declare_parts(node, declarator)
+                continue
+            if found is not None and not self._is_pointer(found) and declarator.type != "init_declarator":
+                self._otherwise_bound.append((self.scope, self.text(name)))
                 continue
             declared = self._declared_type(node, declarator)
             value = self._initial(node, declarator, declared)
@@ -399,6 +479,8 @@ class CExtractor(BlockExtractor):
                 own[0].value = value
             elif self.scope >= 0:
                 self.assign(self.name(name), value, type=declared, declares=True, until=self.block_end(node.start_byte))
+            else:
+                self._unread_locals.add(self.text(name))
 
     def _initial(self, node: Node, declarator: Node, declared: Type | None) -> int:
         """The initial value; `T x(1);` and `T x{1};` run a constructor of T."""
@@ -423,10 +505,20 @@ class CExtractor(BlockExtractor):
         if name is not None:
             declared = self._declared_type(node, declarator)
             self.assign(self.name(name), value, type=declared, declares=True, until=node.end_byte)
+        self._bind_parts(parts, value, node.end_byte)
+
+    def _bind_parts(self, parts: list[Node], value: int, until: int) -> None:
         for place, part in enumerate(parts):
             key = self.add(part, Op.LITERAL, "int", text=str(place))
             item = self.add(part, Op.INDEX, base=value, args=(key,))
-            self.assign(self.name(part), item, declares=True, until=node.end_byte)
+            self.assign(self.name(part), item, declares=True, until=until)
+
+    def _declare_parts(self, node: Node, declarator: Node) -> None:
+        """auto [a, b] = value;"""
+        inner = declarator.child_by_field_name("declarator") if declarator.type == "init_declarator" else None
+        parts = _bound_parts(inner) if inner is not None and self.scope >= 0 else []
+        if parts:
+            self._bind_parts(parts, self._initial(node, declarator, None), self.block_end(node.start_byte))
 
     def on_catch(self, node: Node) -> None:
         parameters = node.child_by_field_name("parameters")
@@ -542,6 +634,7 @@ class CExtractor(BlockExtractor):
         found = self.add(node, Op.NAME, parts[0])
         for part in parts[1:]:
             found = self.add(node, Op.MEMBER, part, base=found)
+            self._paths.append(found)
         return found
 
     # -- declarators and types

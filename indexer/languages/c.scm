@@ -22,3 +22,25 @@
 (compound_statement) @block
 (for_statement) @block
 (initializer_list) @initializer
+
+; Names in places that no call, assignment or result looks into
+(binary_expression (identifier) @value)
+(unary_expression argument: (identifier) @value)
+(update_expression argument: (identifier) @value)
+(pointer_expression argument: (identifier) @value)
+(assignment_expression (identifier) @value)
+(conditional_expression (identifier) @value)
+(comma_expression (identifier) @value)
+(parenthesized_expression (identifier) @value)
+(cast_expression value: (identifier) @value)
+(field_expression argument: (identifier) @value)
+(subscript_expression (identifier) @value)
+(sizeof_expression value: (identifier) @value)
+(initializer_pair value: (identifier) @value)
+(subscript_designator (identifier) @value)
+(case_statement value: (identifier) @value)
+(array_declarator size: (identifier) @value)
+(enumerator value: (identifier) @value)
+(bitfield_clause (identifier) @value)
+(concatenated_string (identifier) @value)
+(for_statement condition: (identifier) @value)

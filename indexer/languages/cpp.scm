@@ -39,3 +39,33 @@
 (catch_clause) @block
 (field_initializer) @fieldinit
 (initializer_list) @initializer
+
+; Names in places that no call, assignment or result looks into
+(binary_expression [(identifier) (qualified_identifier)] @value)
+(unary_expression argument: [(identifier) (qualified_identifier)] @value)
+(update_expression argument: [(identifier) (qualified_identifier)] @value)
+(pointer_expression argument: [(identifier) (qualified_identifier)] @value)
+(assignment_expression [(identifier) (qualified_identifier)] @value)
+(conditional_expression [(identifier) (qualified_identifier)] @value)
+(comma_expression [(identifier) (qualified_identifier)] @value)
+(parenthesized_expression [(identifier) (qualified_identifier)] @value)
+(cast_expression value: [(identifier) (qualified_identifier)] @value)
+(field_expression argument: [(identifier) (qualified_identifier)] @value)
+(subscript_expression [(identifier) (qualified_identifier)] @value)
+(sizeof_expression value: [(identifier) (qualified_identifier)] @value)
+(initializer_pair value: [(identifier) (qualified_identifier)] @value)
+(subscript_designator [(identifier) (qualified_identifier)] @value)
+(case_statement value: [(identifier) (qualified_identifier)] @value)
+(array_declarator size: [(identifier) (qualified_identifier)] @value)
+(enumerator value: [(identifier) (qualified_identifier)] @value)
+(bitfield_clause [(identifier) (qualified_identifier)] @value)
+(concatenated_string (identifier) @value)
+(for_statement condition: [(identifier) (qualified_identifier)] @value)
+(initializer_list (qualified_identifier) @value)
+(condition_clause value: [(identifier) (qualified_identifier)] @value)
+(subscript_argument_list [(identifier) (qualified_identifier)] @value)
+(throw_statement [(identifier) (qualified_identifier)] @value)
+(delete_expression (identifier) @value)
+(static_assert_declaration condition: [(identifier) (qualified_identifier)] @value)
+(field_declaration default_value: [(identifier) (qualified_identifier)] @value)
+(optional_parameter_declaration default_value: [(identifier) (qualified_identifier)] @value)

@@ -7,10 +7,11 @@ import re
 from tree_sitter import Node
 
 from ctxsearch.graph import ops
-from ctxsearch.graph.facts import Assign, Expr, Op, Type
+from ctxsearch.graph.facts import Op, Type
 from ctxsearch.graph.model import NodeFlag, NodeKind
 from ctxsearch.indexer.languages.blocks import BlockExtractor
 from ctxsearch.indexer.languages.builder import Draft
+from ctxsearch.indexer.languages.free_names import FreeNames, add_lines
 from ctxsearch.indexer.languages.typenames import read_type
 
 STRING = Type("String")
@@ -26,32 +27,7 @@ NUMERIC_LITERALS = {
 ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "&", "|", "^"})
 COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">=", "&&", "||", "===", "!==", "in", "!in", "is", "!is"})
 
-_CLASS_LIKE = frozenset({NodeKind.CLASS, NodeKind.INTERFACE})
 _DOC_MARGIN = re.compile(r"^[ \t]*\*? ?", re.MULTILINE)
-
-
-class FreeNames:
-    """Which bare names of a file no function around them binds: parameters and local variables, wherever they end."""
-
-    def __init__(self, drafts: list[Draft], exprs: list[Expr], assigns: list[Assign]) -> None:
-        self._drafts = drafts
-        self._known: dict[tuple[int, str], bool] = {}
-        self.fields = {draft.name for draft in drafts if draft.kind is NodeKind.VARIABLE}
-        self._bound: list[set[str]] = [
-            {param.name for param in draft.params} if draft.kind not in _CLASS_LIKE else set() for draft in drafts
-        ]
-        for assign in assigns:
-            target = exprs[assign.target]
-            if assign.declares and target.scope >= 0:
-                self._bound[target.scope].add(target.name)
-
-    def is_free(self, scope: int, name: str) -> bool:
-        known = self._known.get((scope, name))
-        if known is None:
-            bound = scope >= 0 and name in self._bound[scope]
-            known = not bound and (scope < 0 or self.is_free(self._drafts[scope].parent, name))
-            self._known[scope, name] = known
-        return known
 
 
 class TypedExtractor(BlockExtractor):
@@ -122,10 +98,7 @@ class TypedExtractor(BlockExtractor):
     def _refer_to_fields(self) -> None:
         """A bare name that no scope around it binds is a field of a class around, an inherited or an imported one."""
         names = FreeNames(self.drafts, self.exprs, self.assigns)
-        for scope, node in self._values:
-            if node.id not in self._memo and self._is_free(names, scope, self.bare_name(node)):
-                self.scope = scope
-                self.expr(node)
+        self._make_values(names)
         passed_over = {item.base for item in self.exprs if item.op is ops.CALL}
         passed_over.update(item.target for item in self.assigns if item.declares)
         passed_over.update(item for draft in self.drafts for item in draft.decorators)
@@ -137,6 +110,24 @@ class TypedExtractor(BlockExtractor):
             and index not in passed_over
             and self._is_free(names, item.scope, item.name)
         ]
+
+    def _make_values(self, names: FreeNames) -> None:
+        """Expressions for the names that have none yet: one for all the lines of a scope that does not bind them."""
+        lines: dict[tuple[int, str], list[int]] = {}
+        made: list[tuple[tuple[int, str], int]] = []
+        for scope, node in self._values:
+            if node.id in self._memo:
+                continue
+            use = (scope, self.bare_name(node))
+            if use in lines:
+                lines[use].append(self.line(node.start_byte))
+            elif self._is_free(names, *use):
+                self.scope = scope
+                made.append((use, self.expr(node)))
+                if names.is_free(*use):
+                    lines[use] = []
+        for use, index in made:
+            add_lines(self.exprs, index, lines.get(use, []))
 
     def bare_name(self, node: Node) -> str:
         return self.text(node)
