@@ -623,7 +623,7 @@ class CEvaluator(Evaluator):
         return definition.qualified_name.rpartition(".")[0]
 
     def _used(self, path: str, candidates: list[Place]) -> Values:
-        """What a use means of the definitions of its name: those of one file, rather where it is than where it is said."""
+        """What a use means of the definitions of its name: those of one file, where it is rather than where it is said."""
         closure = self.closure(path) if candidates else frozenset()
         if not any(place[0] in closure for place in candidates):
             return UNKNOWN

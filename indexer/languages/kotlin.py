@@ -13,6 +13,7 @@ from tree_sitter import Node
 from ctxsearch.graph.facts import Import, Op, Param, ParamKind, Type
 from ctxsearch.graph.model import NodeFlag, NodeKind
 from ctxsearch.indexer.languages.builder import Draft
+from ctxsearch.indexer.languages.kotlin_lines import members_on_lines
 from ctxsearch.indexer.languages.typed import BOOLEAN, COMPARISONS, STRING, TypedExtractor
 from ctxsearch.indexer.languages.typenames import read_type
 
@@ -40,6 +41,10 @@ class KotlinExtractor(TypedExtractor):
     def __init__(self, path: str, source: bytes, flags: NodeFlag = NodeFlag.NONE) -> None:
         super().__init__(path, source, flags)
         self._defaults: list[tuple[Draft, int, Node]] = []  # owner, parameter position, default value
+
+    @staticmethod
+    def readable(source: bytes) -> bytes:
+        return members_on_lines(source)
 
     # -- definitions
 

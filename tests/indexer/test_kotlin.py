@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -83,3 +84,25 @@ def test_return_in_a_lambda_belongs_to_the_function() -> None:
 )
 def test_broken_source_is_data(pieces: list[str]) -> None:
     assert facts(" ".join(pieces)).language == "kotlin"
+
+
+ONE_LINE_CLASSES = {
+    "class A { fun f() = 1 }": ["A", "A.f"],
+    "class A { val x = 1 }": ["A", "A.x"],
+    "class A { fun f(): Int { return 1 } fun g() = 1 }": ["A", "A.f", "A.g"],
+    "class A { companion object { const val X = 1 } }": ["A", "A.Companion", "A.Companion.X"],
+    "interface I { fun f(): Int }\nclass B : I { override fun f() = 2 }": ["I", "I.f", "B", "B.f"],
+    "sealed class R { class Ok(val v: Int) : R(); object Err : R() }": ["R", "R.Ok", "R.Ok.v", "R.Err"],
+    'class A { val s = "a } b ${x } class" } // class B { fun f() = 1 }': ["A", "A.s"],
+    "class A { val l = listOf(1).map { it } }\nfun z() = 1": ["A", "A.l", "z"],
+    "enum class E { A, B; fun f() = 1 }": ["E", "E.A", "E.B", "E.f"],
+}
+
+
+@pytest.mark.parametrize("source", ONE_LINE_CLASSES)
+def test_the_members_of_a_class_on_one_line_are_read(source: str) -> None:
+    found = facts(source + "\n")
+    named = [item for item in found.definitions if not item.flags & NodeFlag.ANONYMOUS]
+    assert [item.qualified_name for item in named] == ONE_LINE_CLASSES[source]
+    assert found.parse_errors == 0
+    assert {item.start_line for item in named} <= set(range(1, source.count("\n") + 2))
