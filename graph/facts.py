@@ -18,6 +18,7 @@ ONLY = "only"  # name of an ELEMENT: the one variable of a loop, which may be a 
 ARROW = "->"  # text of a MEMBER in C++: of what a pointer points at
 MAKERS = frozenset({"make_unique", "make_shared"})  # C++ calls that say what they make: the type is with the CALL
 METHOD = "("  # text of a MEMBER in Rust: it is called, and no field can be meant
+EXPLICIT = "_"  # name of the type of a C++ CALL that writes type arguments: f<A, B>(...) has them as its arguments
 CASE = "case"  # text of a MEMBER in Java: a constant of what a switch is about, where that is an enum
 LONE_NAME = ";"  # text of a C call that is a name alone, `NAME;`: it calls only a macro
 MODULE_SCOPE = -1  # the scope index of code outside every definition

@@ -1,5 +1,5 @@
-"""C++ shares C's evaluator: both see one another's functions through includes."""
+"""C++ shares C's evaluator."""
 
-from ctxsearch.graph.resolve.c import CEvaluator
+from ctxsearch.graph.resolve.c import EVALUATOR
 
-EVALUATOR = CEvaluator
+__all__ = ["EVALUATOR"]

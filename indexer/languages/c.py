@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from ctxsearch.graph import ops
-from ctxsearch.graph.facts import ARROW, LONE_NAME, MAKERS, Import, Op, Param, ParamKind, Type
+from ctxsearch.graph.facts import ARROW, EXPLICIT, LONE_NAME, MAKERS, Import, Op, Param, ParamKind, Type
 from ctxsearch.graph.model import NodeFlag, NodeKind
 from ctxsearch.indexer.languages.blocks import BlockExtractor
 from ctxsearch.indexer.languages.builder import Draft
@@ -55,6 +55,7 @@ class CExtractor(BlockExtractor):
         self._namespaces: list[tuple[int, int, str]] = []  # start, end, name
         self._is_cpp = self.language == "cpp"
         self._values: list[tuple[int, Node]] = []  # names that stand for values, with their scopes
+        self._free: dict[tuple[int, str], bool] = {}  # whether no function around a scope binds a name
         self._paths: list[int] = []  # expressions for a::b
         self._unread_locals: set[str] = set()  # of blocks whose function could not be read: a macro heads it
         self._otherwise_bound: list[
@@ -456,9 +457,12 @@ class CExtractor(BlockExtractor):
             add_lines(self.exprs, self.expr(node), lines[scope, name])
 
     def _is_free(self, names: FreeNames, scope: int, name: str) -> bool:
-        if name in _KEYWORDS or _RESERVED.match(name) or (scope < 0 and name in self._unread_locals):
-            return False
-        return names.is_free(scope, name)
+        known = self._free.get((scope, name))
+        if known is None:
+            unread = scope < 0 and name in self._unread_locals
+            known = not (unread or name in _KEYWORDS or _RESERVED.match(name)) and names.is_free(scope, name)
+            self._free[scope, name] = known
+        return known
 
     def on_declaration(self, node: Node) -> None:
         """Local variables; at top level the variable's initial value."""
@@ -607,15 +611,18 @@ class CExtractor(BlockExtractor):
         return self.add(node, Op.CALL, base=self.expr(function), args=args, type=self._made(function))
 
     def _made(self, function: Node | None) -> Type | None:
-        """T of `std::make_unique<T>(...)`."""
-        while function is not None and function.type == "qualified_identifier":
-            function = function.child_by_field_name("name")
-        if function is None or function.type != "template_function":
+        """T of `std::make_unique<T>(...)`; what other calls write as type arguments."""
+        while function is not None and function.type in ("qualified_identifier", "field_expression"):
+            function = function.child_by_field_name("name" if function.type == "qualified_identifier" else "field")
+        if function is None or function.type not in ("template_function", "template_method"):
             return None
         name, types = function.child_by_field_name("name"), function.child_by_field_name("arguments")
-        if name is None or types is None or self.text(name) not in MAKERS or not types.named_child_count:
+        if name is None or types is None:
             return None
-        return self._type(types.named_child(0))
+        written = tuple(self._type(item) for item in types.named_children if item.type == "type_descriptor")
+        if self.text(name) in MAKERS:
+            return written[0] if written else None
+        return Type(EXPLICIT, written) if written else None
 
     def _is_opened(self, node: Node) -> bool:
         """`*p` whose p may be a smart pointer; what a call calls is no matter of its own."""
