@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from resolved_calls import calls, resolved
 
 from ctxsearch.graph.model import Rule
+from ctxsearch.graph.records import FileGraph
+from ctxsearch.graph.resolve.resolver import Resolver
 from ctxsearch.indexer.languages.c import CppExtractor
+from ctxsearch.indexer.parse import parse
 
 
 def test_a_prototype_stands_for_the_definition() -> None:
@@ -154,3 +159,51 @@ def test_branches_that_are_whole_are_all_read() -> None:
     body = "#if A\n  if (1) { g(); }\n#else\n  h();\n#endif\n"
     files = {"a.c": f"void g(void) {{}}\nvoid h(void) {{}}\nvoid f(void) {{\n{body}}}\n"}
     assert calls(files, "a.c") == {("f", "a.c:g"), ("f", "a.c:h")}
+
+
+FILES = ("a.hpp", "b.hpp", "a.cpp", "b.cpp")
+DECLARATIONS = (
+    "#define LIMIT 1",
+    "#define LIMIT 2",
+    "extern int total;",
+    "int total;",
+    "static const int limit = LIMIT;",
+    "enum Kind { kOne, kTwo = LIMIT };",
+    "namespace n { enum Kind { kOne }; constexpr int limit = 2; }",
+    "using namespace n;",
+    "struct Item { void run(); int total; };",
+    "struct Other { void run() {} enum { kTwo }; };",
+    "void Item::run() { total += LIMIT + kTwo; }",
+    "template <class T> struct Box { T get() { return held; } T held; T* begin(); };",
+    "template <class T> T* Box<T>::begin() { return &held; }",
+    "struct Crate : Box<Item> { int kOne; };",
+    "template <class T> T make(T made) { return made; }",
+    "void use(Box<Item> box, Crate crate) { box.get().run(); crate.held.run(); make(box.held).run(); }",
+    "void each(Box<Other> all) { for (auto& one : all) one.run(); total = limit + kOne + n::kOne; }",
+    "int (*taken[])(void) = { call };",
+    "int call(void) { return total + n::limit + Other::kTwo; }",
+)
+sources = st.builds(
+    lambda included, lines: "\n".join([*(f'#include "{name}"' for name in included), *lines, ""]),
+    st.lists(st.sampled_from(FILES[:2]), max_size=2),
+    st.lists(st.sampled_from(DECLARATIONS), max_size=6),
+)
+edits = st.lists(st.tuples(st.sampled_from(FILES), st.one_of(st.none(), sources)), min_size=2, max_size=6)
+
+
+@settings(max_examples=60)
+@given(edits=edits)
+def test_incremental_equals_from_scratch(edits: list[tuple[str, str | None]]) -> None:
+    resolver, graphs, texts = Resolver(), dict[str, FileGraph](), dict[str, bytes]()
+    for path, text in edits:
+        if text is None:
+            texts.pop(path, None)
+            graphs.pop(path, None)
+            graphs.update(resolver.update({}, [path]).graphs)
+        else:
+            texts[path] = text.encode()
+            graphs.update(resolver.update({path: parse(path, texts[path])}).graphs)
+        fresh = Resolver().update({name: parse(name, source) for name, source in texts.items()})
+        for name, graph in fresh.graphs.items():
+            known = graphs[name]
+            assert (known.nodes, known.edges, known.unresolved) == (graph.nodes, graph.edges, graph.unresolved)

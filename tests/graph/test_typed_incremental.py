@@ -50,6 +50,8 @@ def java(source: Source) -> str:
             for m in methods
         ]
         parts += ["T held; void each(Fun<T> f) { held.run(null); }"]
+        parts += [f"static final int {m.name.upper()} = {m.calls.upper()} + made;" for m in methods]
+        parts += [f"protected int made; int used() {{ return {METHODS[0].upper()} > 1 ? made : kept; }}"]
         extends = f" extends {base}<Store>" if base and base != name else ""
         lines.append(f"class {name}<T extends Base>{extends} {{ {' '.join(parts)} }}")
     return "\n".join([*lines, "interface Fun<T> { void go(T t); }", ""])
@@ -65,7 +67,9 @@ def kotlin(source: Source) -> str:
             f"open class {name}{extends} {{",
             *parts,
             "  val made = load(Store())",
+            f"  fun used() = {METHODS[0]}s.toString() + {METHODS[1].upper()} + made",
             "  companion object {",
+            *(f"    const val {m.name.upper()} = 1" for m in methods),
             "  }",
             "}",
         ]
@@ -83,6 +87,8 @@ def csharp(source: Source) -> str:
             f"public {m.result} {m.name}({m.param} x) {{ var y = x.{m.calls}(null); y.{m.name}(null); return new(); }}"
             for m in methods
         ]
+        parts += [f"protected const int {m.name.upper()} = {m.calls.upper()};" for m in methods]
+        parts += [f"int Used => {METHODS[0].upper()} + {METHODS[1].upper()};"]
         extends = f" : {base}" if base and base != name else ""
         lines.append(f"public partial class {name}{extends} {{ {' '.join(parts)} }}")
     for place, f in enumerate(source.functions):
