@@ -6,8 +6,7 @@ short file needs none: its own node holds its text.
 
 from __future__ import annotations
 
-import re
-from itertools import pairwise
+from itertools import accumulate
 
 import msgspec
 
@@ -19,7 +18,6 @@ LONG_STRETCH = 120  # lines outside any definition that a reader would still tak
 LONG_TEXT = 80  # the same, of a file without any definition
 MIN_LINES = 50  # a piece has so many lines at least, unless it is the last
 MAX_LINES = 80  # and so many at most; between the two it ends at a blank line
-_NEWLINE = re.compile(rb"\n")
 
 
 def with_chunks(facts: FileFacts, source: bytes) -> FileFacts:
@@ -32,11 +30,13 @@ def with_chunks(facts: FileFacts, source: bytes) -> FileFacts:
     gaps = [(begin, end) for begin, end in _gaps(covered, line_count) if end - begin + 1 > limit]
     if not gaps:
         return facts
-    starts = [0, *(found.end() for found in _NEWLINE.finditer(source))]
-    if starts[-1] != len(source):
-        starts.append(len(source))
-    lines = [source[first:last] for first, last in pairwise(starts)]
-    pieces = [_section(first, last, starts, lines) for begin, end in gaps for first, last in _pieces(begin, end, lines)]
+    lines = source.split(b"\n")
+    starts = [0, *accumulate(len(line) + 1 for line in lines)]
+    pieces = [
+        _section(first, last, starts, lines, source)
+        for begin, end in gaps
+        for first, last in _pieces(begin, end, lines)
+    ]
     return msgspec.structs.replace(facts, definitions=(*facts.definitions, *pieces)) if pieces else facts
 
 
@@ -73,9 +73,9 @@ def _cut(begin: int, lines: list[bytes]) -> int:
     return begin + MAX_LINES - 1
 
 
-def _section(first: int, last: int, starts: list[int], lines: list[bytes]) -> Definition:
+def _section(first: int, last: int, starts: list[int], lines: list[bytes], source: bytes) -> Definition:
     name = f"lines {first}-{last}"
-    start, end = starts[first - 1], starts[last]
+    start, end = starts[first - 1], min(starts[last], len(source))
     return Definition(
         kind=NodeKind.SECTION,
         name=name,
@@ -87,5 +87,5 @@ def _section(first: int, last: int, starts: list[int], lines: list[bytes]) -> De
         end=end,
         name_line=first,
         signature=" ".join(lines[first - 1].decode("utf-8", "replace").split())[:MAX_SIGNATURE],
-        digest=digest(b"".join(lines[first - 1 : last])),
+        digest=digest(source[start:end]),
     )
