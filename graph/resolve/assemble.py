@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from operator import attrgetter
 
 import msgspec
 
@@ -33,6 +34,7 @@ from ctxsearch.graph.resolve.tables import CLASS_LIKE
 from ctxsearch.graph.resolve.values import Class, Ext, Func, Inst, Module, Value, Values
 
 MAX_LINES = 50  # sites kept per edge
+_ENDS = attrgetter("source", "target", "kind")
 _INHERITED = NodeFlag.TEST | NodeFlag.GENERATED | NodeFlag.VENDORED
 
 _Key = tuple[NodeId, NodeId, EdgeKind]
@@ -82,14 +84,10 @@ class Assembler:
 
     def finished(self, begun: Begun, flow: Calls, virtual: Iterable[tuple[int, Place]]) -> FileGraph:
         """The whole of it, with the calls through parameters and what virtual calls may run."""
-        for edge in begun.edges:
-            self.edges[edge.source, edge.target, edge.kind] = (edge.rule, edge.confidence, set(edge.lines))
-        for call in begun.unresolved:
-            self.unresolved[call.source, call.name].update(call.lines)
         self._calls(flow)
         self._dispatches(virtual)
         self._leave(flow.unresolved)
-        return FileGraph(begun.nodes, self._edges(), self._unresolved())
+        return FileGraph(begun.nodes, self._edges_with(begun.edges), self._unresolved_with(begun.unresolved))
 
     def outline(self) -> FileGraph:
         """Nodes and containment alone, before anything is resolved."""
@@ -216,9 +214,25 @@ class Assembler:
 
     def _edges(self) -> tuple[Edge, ...]:
         return tuple(
-            Edge(source, target, kind, confidence, rule, tuple(sorted(lines)[:MAX_LINES]))
-            for (source, target, kind), (rule, confidence, lines) in sorted(self.edges.items())
+            Edge(*key, confidence, rule, tuple(sorted(lines)[:MAX_LINES]) if len(lines) > 1 else tuple(lines))
+            for key in sorted(self.edges)
+            for rule, confidence, lines in (self.edges[key],)
         )
+
+    def _edges_with(self, begun: tuple[Edge, ...]) -> tuple[Edge, ...]:
+        """Those added since and those there before; most of the latter stay as they are."""
+        if not self.edges:
+            return begun
+        kept: list[Edge] = []
+        for edge in begun:
+            key = (edge.source, edge.target, edge.kind)
+            added = self.edges.get(key)
+            if added is None:
+                kept.append(edge)
+            else:
+                known = added[:2] if edge.confidence < added[1] else (edge.rule, edge.confidence)
+                self.edges[key] = (*known, added[2].union(edge.lines))
+        return tuple(sorted((*kept, *self._edges()), key=_ENDS))
 
     def _overrides(self, found: Calls) -> None:
         definitions = self.table.facts.definitions
@@ -286,6 +300,13 @@ class Assembler:
             Unresolved(source, name, tuple(sorted(found)[:MAX_LINES]))
             for (source, name), found in sorted(self.unresolved.items())
         )
+
+    def _unresolved_with(self, begun: tuple[Unresolved, ...]) -> tuple[Unresolved, ...]:
+        if not self.unresolved:
+            return begun
+        for call in begun:
+            self.unresolved[call.source, call.name].update(call.lines)
+        return self._unresolved()
 
 
 _SYNTACTIC_TYPES = frozenset({"", "|", "&", "[]", "->", "<-", "()", "{}"})

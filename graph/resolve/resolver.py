@@ -23,7 +23,7 @@ from ctxsearch.graph.resolve.assemble import Assembler, Begun, shared_graph
 from ctxsearch.graph.resolve.calls import find_calls, find_flow_calls
 from ctxsearch.graph.resolve.evaluate import Evaluator
 from ctxsearch.graph.resolve.languages import evaluator_for
-from ctxsearch.graph.resolve.reads import NO_READS, ReadIndex, packed
+from ctxsearch.graph.resolve.reads import NO_READS, ReadIndex, joined, packed
 from ctxsearch.graph.resolve.world import Entry, Fetch, Key, World
 
 
@@ -197,7 +197,7 @@ class Resolver:
             graph = Assembler(evaluator, path).finished(begun, flow, virtual)
         state = self._states[path]
         if self.world.reads:
-            state.reads = np.union1d(state.reads, packed(self.world.reads))
+            state.reads = joined(state.reads, packed(self.world.reads))
         self._index.put(path, state.reads)
         self._call_outside(state, begun.externals)
         saved = _Saved(
