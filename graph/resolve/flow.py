@@ -86,9 +86,8 @@ class Flow(Memo):
         tag, path, stable, top, *rest = encoded.split("\0")
         if not self.world.exists(path):
             return None
-        table = self.table(path)
         self.world.record("name", path, top)
-        index = table.with_stable_name(stable)
+        index = self.world.with_stable_name(path, stable)
         if index < 0:
             return None
         if tag == "Arg":

@@ -120,11 +120,8 @@ class PythonModules(Evaluator):
 
     def _homes(self, top: str) -> Values:
         """Directories, not packages themselves, that hold a package or a module called `top`."""
-        homes = [
-            path[: -len(f"{top}/__init__.py")].rstrip("/")
-            for path in self.world.with_basename("__init__.py")
-            if path.endswith(f"/{top}/__init__.py")
-        ]
+        own = f"/{top}/__init__.py"
+        homes = [path.removesuffix(own) for path in self.world.in_directory_called(top, "__init__.py")]
         homes += [path.rpartition("/")[0] for path in self.world.with_basename(f"{top}.py")]
         outer = [home for home in homes if not self.world.exists(join_path(home, "__init__.py"))]
         return tuple(Package(home) for home in sorted(set(outer))[:MAX_ROOTS])

@@ -35,6 +35,7 @@ Offer = tuple[str, int, int, str]  # name, definition index, NodeKind, owner: th
 
 # Encoded facts whose tables stay decoded; decoded they take some twelve times as much (bench/index_speed.py).
 MAX_DECODED_BYTES = 12 << 20
+MAX_STABLE_NAMES = 50_000  # definitions whose stable names are remembered; some 200 bytes each
 MAX_KEY_IDS = 200_000  # keys whose numbers are remembered; computing one again takes a microsecond
 
 FAMILIES = {"typescript": "javascript", "tsx": "javascript", "cpp": "c"} | dict.fromkeys(
@@ -103,12 +104,41 @@ class _Offers(msgspec.Struct, frozen=True, array_like=True, gc=False):
     flags: int
 
 
+class _Named(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The very beginning of a `Definition`."""
+
+    kind: int
+    name: msgspec.Raw
+    qualified_name: str
+
+
+class _Names(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """`FileFacts` up to the definitions' names; decoding passes over the rest."""
+
+    path: msgspec.Raw
+    language: msgspec.Raw
+    line_count: msgspec.Raw
+    definitions: tuple[_Named, ...]
+
+
 _offers = msgspec.msgpack.Decoder(_Offers)
+_names = msgspec.msgpack.Decoder(_Names)
 
 
 def read_entry(encoded: bytes) -> Entry:
     """`entry_of` for encoded facts, in a fraction of the time that decoding them takes."""
     return entry_of(_offers.decode(encoded))
+
+
+def read_stable_names(encoded: bytes) -> dict[str, int]:
+    """The definitions of encoded facts by `FileTable.stable_name`, likewise."""
+    found: dict[str, int] = {}
+    ordinals: dict[str, int] = {}
+    for index, definition in enumerate(_names.decode(encoded).definitions):
+        name = f"{definition.kind}:{definition.qualified_name}"
+        ordinal = ordinals[name] = ordinals.get(name, -1) + 1
+        found[f"{name}#{ordinal}"] = index
+    return found
 
 
 def entry_of(facts: FileFacts | _Offers) -> Entry:
@@ -137,6 +167,9 @@ class World:
         self._sorted: dict[Key, Sequence[str]] = {}  # answers in order, until a file changes
         self._places: dict[tuple[str, str, frozenset[NodeKind]], Sequence[Place]] = {}
         self._owned: dict[tuple[str, str], Mapping[str, Sequence[Place]]] = {}  # the same by owner
+        self._housed: dict[str, dict[str, list[str]]] = {}  # by file name, then the name of the directory
+        self._stable_names: dict[str, dict[str, int]] = {}  # of files that are not decoded
+        self._stable_count = 0
         self._key_ids: dict[Key, int] = {}
         self.flows: dict[Key, dict[str, tuple[str, ...]]] = defaultdict(dict)  # args key -> file -> stable values
         self._flowed: dict[Key, Sequence[str]] = {}  # of all files, until one says something else: some are long
@@ -164,6 +197,18 @@ class World:
         """Paths of the files of that name, sorted."""
         self.record("base", filename)
         return self._in_order(("base", filename), self._basenames.get(filename, ()))
+
+    def in_directory_called(self, name: str, filename: str) -> Sequence[str]:
+        """Of the files of that name, those below the top whose own directory has that name, sorted."""
+        self.record("base", filename)
+        known = self._housed.get(filename)
+        if known is None:
+            known = self._housed[filename] = defaultdict(list)
+            for path in sorted(self._basenames.get(filename, ())):
+                around, _, directory = path.rpartition("/")[0].rpartition("/")
+                if around:
+                    known[directory].append(path)
+        return known.get(name, ())
 
     def in_directory(self, directory: str) -> list[str]:
         """Paths of the files directly in a directory, sorted."""
@@ -266,14 +311,34 @@ class World:
         """The file's tables; callers record what they read of them (`Evaluator.touch`)."""
         table = self.tables.get(path)
         if table is None:
-            encoded = self._encoded.get(path)
-            if encoded is None and self._fetch is not None:
-                encoded = self._fetch(path)
-            if encoded is None:
-                raise KeyError(path)
+            encoded = self._facts_of(path)
             table = FileTable(decode_facts(encoded))
             self._keep(table, len(encoded))
         return table
+
+    def with_stable_name(self, path: str, stable_name: str) -> int:
+        """`FileTable.with_stable_name`. What callers pass is named by the files of all callers: decoding those for
+        this alone would take longer than everything else that the second phase decodes."""
+        table = self.tables.get(path)
+        if table is not None:
+            return table.with_stable_name(stable_name)
+        names = self._stable_names.get(path)
+        if names is None:
+            names = read_stable_names(self._facts_of(path))
+            if self._stable_count > MAX_STABLE_NAMES:
+                self._stable_names.clear()
+                self._stable_count = 0
+            self._stable_names[path] = names
+            self._stable_count += len(names)
+        return names.get(stable_name, -1)
+
+    def _facts_of(self, path: str) -> bytes:
+        encoded = self._encoded.get(path)
+        if encoded is None and self._fetch is not None:
+            encoded = self._fetch(path)
+        if encoded is None:
+            raise KeyError(path)
+        return encoded
 
     def _keep(self, table: FileTable, weight: int) -> None:
         """Hold a decoded file; half of them go when there are too many: those that were needed again least often,
@@ -325,6 +390,7 @@ class World:
         self._basenames[path.rsplit("/", 1)[-1]].add(path)
         self._directories[path.rpartition("/")[0]].add(path)
         self._sorted.clear()
+        self._housed.clear()
         self._places.clear()
         self._owned.clear()
 
@@ -339,8 +405,10 @@ class World:
         self._basenames[path.rsplit("/", 1)[-1]].discard(path)
         self._directories[path.rpartition("/")[0]].discard(path)
         self._encoded.pop(path, None)
+        self._stable_names.pop(path, None)
         self._let_go(path)
         self._sorted.clear()
+        self._housed.clear()
         self._places.clear()
         self._owned.clear()
 
