@@ -66,7 +66,14 @@ class ReferenceEvaluator(TemplateEvaluator):
         prefixes = self._spaces.get((path, scope))
         if prefixes is None:
             prefixes = self._spaces[path, scope] = tuple(self.namespaces(path, scope))
-        return self._once(("global use", prefixes, name), lambda: self._global_use(path, prefixes, name))
+        found = self._once(("global use", prefixes, name), lambda: self._global_use(path, prefixes, name))
+        return found if found or scope >= 0 else self._beside(path, name)
+
+    def _beside(self, path: str, name: str) -> Values:
+        """A name outside of all definitions, whose namespace is not known: the only one that the file itself has."""
+        places = [place for place in self.world.named(self.language, name) if place[0] == path]
+        seen = [place for place in places if self._namespace_of(place) is not None and self._has_body(place)]
+        return (Class(*seen[0]),) if len(seen) == 1 else UNKNOWN
 
     def _constant_in(self, path: str, index: int, name: str) -> Values:
         """A field or constant of a class or what it inherits, or of an enum inside of a class or function."""
