@@ -37,13 +37,12 @@ from ctxsearch.search.long_texts import Emphasis, long_text, mentioned_files, we
 from ctxsearch.search.ports import Hit, Selection, node_ids
 from ctxsearch.search.scope import SEPARATORS, Scope, dotted, package_ancestors, path_regex
 from ctxsearch.search.segments import check_segments
-from ctxsearch.search.steps import DEMOTED_FLAGS, EXACT_BONUS, asks_for_demoted
+from ctxsearch.search.steps import EXACT_BONUS, demoted_flags
 
 FORMAT: Final = "text-6"  # names schema and contents; another one lives in another directory and is built anew
 _META: Final = "generation"
 _WRITER_HEAP: Final = 64_000_000
 _KIND_SHIFT: Final = 32
-_DEMOTED: Final = int(DEMOTED_FLAGS)
 _VARIABLE: Final = int(NodeKind.VARIABLE)
 _EXTERNAL: Final = int(NodeKind.EXTERNAL)
 _FUZZY_FIELDS: Final = {"symbol": 1.0, "name": 0.25}  # a near name beats a name with a near part
@@ -188,7 +187,7 @@ class TantivyReader:
         self._rarities: dict[str, float] = {}
         self._words: dict[str, tuple[_Place, ...]] = {}
         self._filters: OrderedDict[Scope, list[tuple[Any, Any]]] = OrderedDict()
-        self._demoting, self._plain = _Factors(policy, policy.demotion), _Factors(policy, 1.0)
+        self._factors = _FactorsOfQueries(policy)
         self.generation = _generation(searcher, schema)
         self._is_file = tantivy.Query.const_score_query(self._term("kind", int(NodeKind.MODULE)), 0.0)
         self._file_count = int(searcher.search(self._is_file, 1, count=True).count or 0)
@@ -203,9 +202,9 @@ class TantivyReader:
         terms = self._terms(text)
         if not terms:
             return []
-        demote = not asks_for_demoted(text, selection.scope.paths)
+        demoted = demoted_flags(text, selection.scope.paths)
         files = self._files(text, selection.scope)
-        exact = self._exact(text, terms, selection, limit, files, demote=demote)
+        exact = self._exact(text, terms, selection, limit, files, demoted=demoted)
         fetch = limit
         for wanted in self._queries(terms):
             query = self._within(wanted, selection.scope)
@@ -213,8 +212,8 @@ class TantivyReader:
             if len(addresses) == fetch:
                 break
         while True:
-            found = self._file_nodes(files, selection, demote=demote)
-            found.update(self._rescored(addresses, scores, files, selection, demote=demote))
+            found = self._file_nodes(files, selection, demoted=demoted)
+            found.update(self._rescored(addresses, scores, files, selection, demoted=demoted))
             found.update(exact)
             if len(found) >= limit or len(addresses) < fetch:
                 return _best(found, limit)
@@ -281,13 +280,13 @@ class TantivyReader:
             self._rarities[word] = rarity
         return rarity
 
-    def _file_nodes(self, files: _Files, selection: Selection, *, demote: bool) -> dict[int, float]:
+    def _file_nodes(self, files: _Files, selection: Selection, *, demoted: int) -> dict[int, float]:
         """The files themselves, for those none of whose nodes matches by itself."""
         if not selection.scope.accepts_kind(NodeKind.MODULE):
             return {}
-        factor = self._policy.demotion if demote else 1.0
+        factor = self._policy.demotion
         found = {
-            number: evidence * factor if files.traits[number] & _DEMOTED else evidence
+            number: evidence * factor if files.traits[number] & demoted else evidence
             for number, evidence in files.evidence.items()
         }
         return _allowed(self._in_packages(found, selection.scope), selection.denied)
@@ -404,7 +403,7 @@ class TantivyReader:
         limit: int,
         files: _Files,
         *,
-        demote: bool,
+        demoted: int,
     ) -> dict[int, float]:
         """Nodes whose (qualified) name is what was typed, above everything else."""
         symbol = _symbol_form(text) if self._policy.exact_symbol else ""
@@ -414,7 +413,7 @@ class TantivyReader:
         named = tantivy.Query.const_score_query(self._term("symbol", symbol), 0.0)
         query = tantivy.Query.boolean_query([(tantivy.Occur.Must, named), (tantivy.Occur.Should, wanted)])
         addresses, scores = self._fetch(self._within(query, selection.scope), limit)
-        found = self._rescored(addresses, scores, files, selection, demote=demote)
+        found = self._rescored(addresses, scores, files, selection, demoted=demoted)
         return {number: score * EXACT_BONUS for number, score in found.items()}
 
     def _rescored(
@@ -424,7 +423,7 @@ class TantivyReader:
         files: _Files,
         selection: Selection,
         *,
-        demote: bool,
+        demoted: int,
     ) -> dict[int, float]:
         """What may be returned: its own match relative to the best, its file's evidence, then demotion."""
         ids = self._searcher.fast_field_values("id", addresses)
@@ -433,7 +432,7 @@ class TantivyReader:
         share = self._policy.node_match / scores[0] if scores and scores[0] > 0 else 0.0
         beside = share * self._policy.second_match
         second, evidence = _second_matches(owners, scores).get, files.evidence.get
-        factors = map((self._demoting if demote else self._plain).__getitem__, traits)
+        factors = map(self._factors[demoted].__getitem__, traits)
         found = {
             number: (own * mine * share + second(owner, 0.0) * beside + evidence(owner, 0.0)) * whole
             for number, own, owner, (mine, whole) in zip(ids, scores, owners, factors, strict=True)
@@ -481,17 +480,29 @@ class _Files(NamedTuple):
 class _Factors(dict[int, tuple[float, float]]):
     """What a node's traits make of its own match, and of its whole score."""
 
-    def __init__(self, policy: LexicalPolicy, demotion: float) -> None:
+    def __init__(self, policy: LexicalPolicy, demoted: int) -> None:
         super().__init__()
         self._policy = policy
-        self._demotion = demotion
+        self._demoted = demoted
 
     def __missing__(self, traits: int) -> tuple[float, float]:
         kind = traits >> _KIND_SHIFT
-        whole = self._demotion if traits & _DEMOTED else 1.0
+        whole = self._policy.demotion if traits & self._demoted else 1.0
         if kind == _EXTERNAL:
             whole *= self._policy.external
         factors = self[traits] = (self._policy.variable if kind == _VARIABLE else 1.0, whole)
+        return factors
+
+
+class _FactorsOfQueries(dict[int, _Factors]):
+    """By the flags that rank lower, of which there are few combinations."""
+
+    def __init__(self, policy: LexicalPolicy) -> None:
+        super().__init__()
+        self._policy = policy
+
+    def __missing__(self, demoted: int) -> _Factors:
+        factors = self[demoted] = _Factors(self._policy, demoted)
         return factors
 
 

@@ -52,11 +52,10 @@ from ctxsearch.search.results import (
     SignalReport,
 )
 from ctxsearch.search.snippets import Snippets, within_budget
-from ctxsearch.search.steps import DEMOTED_FLAGS, EXACT_SCORE, RankingPolicy, asks_for_demoted, reordered
+from ctxsearch.search.steps import EXACT_SCORE, RankingPolicy, demoted_flags, reordered
 
 _NEAR_NAMES: Final = 5
 _WORKERS: Final = 4
-_DEMOTED: Final = int(DEMOTED_FLAGS)
 # How many nodes of full text the ranking steps see, however few are asked for: they lift some far up. Vectors gain
 # little from more than the pool, and every hundred nodes cost a millisecond (docs/relevance.md).
 _DEPTH: Final = 150
@@ -314,10 +313,11 @@ class ContextSearchService:
 
     def _is_flooded(self, query: SearchQuery, hits: Sequence[Hit], node: Callable[[NodeId], CodeNode | None]) -> bool:
         """Whether most of a list is what will be ranked below other code, which the list then leaves no place for."""
-        if not self._policy.past_demoted or asks_for_demoted(query.text, query.scope.paths):
+        demoted = demoted_flags(query.text, query.scope.paths) if self._policy.past_demoted else 0
+        if not demoted:
             return False
         found = [node(hit.id) for hit in hits]
-        return 2 * len([1 for one in found if one is not None and int(one.flags) & _DEMOTED]) > len(hits)
+        return 2 * len([1 for one in found if one is not None and int(one.flags) & demoted]) > len(hits)
 
     def _query_vector(self, text: str, embedding: tuple[float, ...] | None) -> Floats:
         if embedding is not None:

@@ -22,17 +22,26 @@ from ctxsearch.search.query import SearchQuery, Signal
 from ctxsearch.search.scope import dotted
 
 DEMOTED_FLAGS: Final = NodeFlag.TEST | NodeFlag.GENERATED | NodeFlag.VENDORED
-_DEMOTED: Final = int(DEMOTED_FLAGS)  # enum members answer `&` in Python, and every candidate is asked
-_ASKS_FOR_DEMOTED: Final = frozenset(
-    {"test", "tests", "testing", "spec", "specs", "fixture", "fixtures", "mock", "mocks"}
-    | {"generated", "vendor", "vendored"}
-)
+_ASKED_FLAGS: Final = {
+    **dict.fromkeys(("test", "tests", "testing", "spec", "specs"), NodeFlag.TEST),
+    **dict.fromkeys(("fixture", "fixtures", "mock", "mocks"), NodeFlag.TEST),
+    "generated": NodeFlag.GENERATED,
+    **dict.fromkeys(("vendor", "vendored"), NodeFlag.VENDORED),
+}
 
 
 @functools.lru_cache(maxsize=64)  # two signals ask the same of every query
-def asks_for_demoted(text: str, paths: tuple[str, ...]) -> bool:
-    """Whether tests, generated or vendored code are what is looked for, by the query's words or its scope."""
-    return any(word in _ASKS_FOR_DEMOTED for part in (subject(text), *paths) for word in words(part))
+def demoted_flags(text: str, paths: tuple[str, ...]) -> int:
+    """Which of tests, generated and vendored code rank lower: not what the query's words or its scope ask for.
+
+    A word asks for its own kind: who asks how dependencies are vendored is not looking for tests. A number, since enum
+    members answer `&` in Python, and every candidate is asked.
+    """
+    left = DEMOTED_FLAGS
+    for part in (subject(text), *paths):
+        for word in words(part):
+            left &= ~_ASKED_FLAGS.get(word, NodeFlag.NONE)
+    return int(left)
 
 
 @functools.lru_cache(maxsize=64)
@@ -164,12 +173,12 @@ class SemanticDemotion:
 
     def __call__(self, listed: Listed, query: SearchQuery, /) -> list[float]:
         """Cosines of demoted nodes shrink by their factor."""
-        demoted = 1.0 if asks_for_demoted(query.text, query.scope.paths) else self.factor
+        demoted, below = self.factor, demoted_flags(query.text, query.scope.paths)
         variable = NodeKind.VARIABLE
         scores = []
         for node, score in zip(listed.nodes, listed.scores, strict=True):
             if node is not None:
-                factor = demoted if int(node.flags) & _DEMOTED else 1.0
+                factor = demoted if int(node.flags) & below else 1.0
                 score *= factor * self.variable if node.kind is variable else factor
             scores.append(score)
         return scores

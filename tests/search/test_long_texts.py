@@ -8,7 +8,7 @@ import pytest
 from search_project import Project
 from search_samples import by_path, document
 
-from ctxsearch.graph.model import NodeKind, module_node_id
+from ctxsearch.graph.model import NodeFlag, NodeKind, module_node_id
 from ctxsearch.search.embed import bundled_embedder
 from ctxsearch.search.lexical import LexicalPolicy, TantivyIndex
 from ctxsearch.search.long_texts import (
@@ -23,7 +23,7 @@ from ctxsearch.search.ports import SELECT_ALL, Selection
 from ctxsearch.search.query import Mode, SearchQuery, Signal
 from ctxsearch.search.scope import Scope
 from ctxsearch.search.service import ContextSearchService
-from ctxsearch.search.steps import RankingPolicy, asks_for_demoted
+from ctxsearch.search.steps import DEMOTED_FLAGS, RankingPolicy, demoted_flags
 
 ISSUE = """Orders of a customer vanish after a restart
 <!-- Please search the existing tickets before you file one. -->
@@ -95,8 +95,8 @@ def test_a_long_listing_of_files_is_read_to_a_bound() -> None:
 
 
 def test_an_issue_that_mentions_a_test_does_not_ask_for_tests() -> None:
-    assert not asks_for_demoted("Orders vanish\nI wrote a test that shows it.", ())
-    assert asks_for_demoted("Tests of orders fail\nas said", ())
+    assert demoted_flags("Orders vanish\nI wrote a test that shows it.", ()) == int(DEMOTED_FLAGS)
+    assert not demoted_flags("Tests of orders fail\nas said", ()) & int(NodeFlag.TEST)
 
 
 def _index(tmp_path: Path, sources: dict[str, str], policy: LexicalPolicy | None = None) -> TantivyIndex:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from ctxsearch.graph.model import CodeNode, NodeFlag, NodeId, NodeKind, module_node_id
 from ctxsearch.search.ports import Hit
 from ctxsearch.search.query import SearchQuery, Signal
@@ -119,6 +121,20 @@ def prior_order(text: str, *found: tuple[CodeNode, float]) -> list[str]:
         name.partition(":")[0]
         for name in names(reordered([FilePrior(Signal.BM25)], hits, SearchQuery(text=text), nodes.get), nodes)
     ]
+
+
+def test_a_word_asks_for_its_own_kind_of_lower_code_alone() -> None:
+    kinds = {"tests": NodeFlag.TEST, "vendored": NodeFlag.VENDORED, "generated": NodeFlag.GENERATED}
+    nodes = [
+        msgspec.structs.replace(node(number, name, NodeKind.FUNCTION, f"{name}.py"), flags=flags)
+        for number, (name, flags) in enumerate(kinds.items(), 1)
+    ]
+    hits, by_id = listed(*((one, 0.9) for one in nodes))
+    for text, asked in (("how are crates vendored", "vendored"), ("tests of orders", "tests")):
+        ordered = reordered([SemanticDemotion()], hits, SearchQuery(text=text), by_id.get)
+        assert {by_id[hit.id].name: hit.score for hit in ordered} == {
+            name: 0.9 if name == asked else 0.9 * SemanticDemotion().factor for name in kinds
+        }
 
 
 def test_data_prose_and_deep_files_lose() -> None:
