@@ -133,7 +133,7 @@ class _TraitsByPath(dict[str, FileTraits]):
             parent,
             own | parent,
             depth=path.count("/"),
-            is_data=path.endswith(DATA_SUFFIXES),
+            is_data=path.endswith(DATA_SUFFIXES) or (path.endswith(_PAGES) and not _PROSE_WORDS.isdisjoint(side)),
             side=frozenset(map(stem, side)),
         )
         return traits
@@ -398,6 +398,8 @@ _SIDE_WORDS: Final = frozenset(
     | {"mock", "mocks"}
 )
 _SIDE_FILES: Final = frozenset({"mock", "mocks"})
+_PAGES: Final = (".html", ".htm")  # prose among documents, elsewhere part of a program
+_PROSE_WORDS: Final = frozenset({"doc", "docs"})
 _MANY_LINES: Final = 2000  # beyond this, more lines make a file no more central
 _DOUBLINGS: Final = tuple(math.log2(1 + lines) for lines in range(_MANY_LINES + 1))
 

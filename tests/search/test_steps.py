@@ -137,6 +137,16 @@ def test_a_word_asks_for_its_own_kind_of_lower_code_alone() -> None:
         }
 
 
+def test_a_page_is_prose_among_documents_and_code_elsewhere() -> None:
+    hits, nodes = listed(
+        (node(1, "manual", NodeKind.MODULE, "docs/design.html"), 1.0),
+        (node(2, "template", NodeKind.MODULE, "views/design.html"), 1.0),
+    )
+    prior = FilePrior(Signal.BM25, side_penalty=0.0)
+    scores = {nodes[hit.id].name: hit.score for hit in reordered([prior], hits, SearchQuery(text="x"), nodes.get)}
+    assert scores["template"] - scores["manual"] == prior.data_penalty
+
+
 def test_data_prose_and_deep_files_lose() -> None:
     assert prior_order(
         "routes",
