@@ -16,7 +16,7 @@ from ctxsearch.graph.facts import ARROW, EXPLICIT, LONE_NAME, MAKERS, Import, Op
 from ctxsearch.graph.model import NodeFlag, NodeKind
 from ctxsearch.indexer.languages.blocks import BlockExtractor
 from ctxsearch.indexer.languages.builder import Draft
-from ctxsearch.indexer.languages.free_names import FreeNames, add_lines
+from ctxsearch.indexer.languages.free_names import FreeNames, add_lines, uncalled_names
 from ctxsearch.indexer.languages.preprocessor import first_branches, whole_macros
 
 _COMMENTS = frozenset({"comment"})
@@ -428,15 +428,15 @@ class CExtractor(BlockExtractor):
         for scope, name in self._otherwise_bound:
             names.bind(scope, name)
         self._make_values(names)
-        passed_over = {item.base for item in self.exprs if item.op is ops.CALL}
+        passed_over = {item.target for item in self.assigns if item.declares}
         passed_over.update(self.exprs[index].base for index in self._paths)
-        passed_over.update(item.target for item in self.assigns if item.declares)
         self.references += [
             index
-            for index, item in enumerate(self.exprs)
-            if item.op is ops.NAME and index not in passed_over and self._is_free(names, item.scope, item.name)
+            for index, item in uncalled_names(self.exprs)
+            if self._is_free(names, item.scope, item.name) and index not in passed_over
         ]
-        self.references += [index for index in self._paths if index not in passed_over]
+        called = {item.base for item in self.exprs if item.op is ops.CALL} if self._paths else set()
+        self.references += [index for index in self._paths if index not in passed_over and index not in called]
 
     def _make_values(self, names: FreeNames) -> None:
         """Expressions for the names that have none yet: one for all the lines of a scope."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ctxsearch.graph import ops
 from ctxsearch.graph.facts import Assign, Expr
 from ctxsearch.graph.model import NodeKind
 from ctxsearch.indexer.languages.builder import Draft
@@ -36,6 +37,19 @@ class FreeNames:
             known = not bound and (scope < 0 or self.is_free(self._drafts[scope].parent, name))
             self._known[scope, name] = known
         return known
+
+
+def uncalled_names(exprs: list[Expr]) -> list[tuple[int, Expr]]:
+    """The NAME expressions that are no callee, with their places."""
+    names: list[tuple[int, Expr]] = []
+    callees: set[int] = set()
+    for index, item in enumerate(exprs):
+        op = item.op
+        if op is ops.NAME:
+            names.append((index, item))
+        elif op is ops.CALL:
+            callees.add(item.base)
+    return [name for name in names if name[0] not in callees]
 
 
 def add_lines(exprs: list[Expr], index: int, lines: list[int]) -> None:

@@ -6,12 +6,11 @@ import re
 
 from tree_sitter import Node
 
-from ctxsearch.graph import ops
 from ctxsearch.graph.facts import Op, Type
 from ctxsearch.graph.model import NodeFlag, NodeKind
 from ctxsearch.indexer.languages.blocks import BlockExtractor
 from ctxsearch.indexer.languages.builder import Draft
-from ctxsearch.indexer.languages.free_names import FreeNames, add_lines
+from ctxsearch.indexer.languages.free_names import FreeNames, add_lines, uncalled_names
 from ctxsearch.indexer.languages.typenames import read_type
 
 STRING = Type("String")
@@ -40,6 +39,7 @@ class TypedExtractor(BlockExtractor):
     def __init__(self, path: str, source: bytes, flags: NodeFlag = NodeFlag.NONE) -> None:
         super().__init__(path, source, flags)
         self._anonymous_classes: dict[int, int] = {}  # scope -> how many so far
+        self._free: dict[tuple[int, str], bool] = {}  # whether a bare name of a scope may be a field
         self._values: list[tuple[int, Node]] = []  # bare names that stand for values, with their scopes
 
     def declare(self, name: Node, value: int, declared: Type | None, until: int) -> None:
@@ -99,16 +99,12 @@ class TypedExtractor(BlockExtractor):
         """A bare name that no scope around it binds is a field of a class around, an inherited or an imported one."""
         names = FreeNames(self.drafts, self.exprs, self.assigns)
         self._make_values(names)
-        passed_over = {item.base for item in self.exprs if item.op is ops.CALL}
-        passed_over.update(item.target for item in self.assigns if item.declares)
+        passed_over = {item.target for item in self.assigns if item.declares}
         passed_over.update(item for draft in self.drafts for item in draft.decorators)
         self.references += [
             index
-            for index, item in enumerate(self.exprs)
-            if item.op is ops.NAME
-            and item.type is None
-            and index not in passed_over
-            and self._is_free(names, item.scope, item.name)
+            for index, item in uncalled_names(self.exprs)
+            if item.type is None and self._is_free(names, item.scope, item.name) and index not in passed_over
         ]
 
     def _make_values(self, names: FreeNames) -> None:
@@ -133,7 +129,11 @@ class TypedExtractor(BlockExtractor):
         return self.text(node)
 
     def _is_free(self, names: FreeNames, scope: int, name: str) -> bool:
-        return name in names.fields or (self.may_be_field(name) and names.is_free(scope, name))
+        known = self._free.get((scope, name))
+        if known is None:
+            known = name in names.fields or (self.may_be_field(name) and names.is_free(scope, name))
+            self._free[scope, name] = known
+        return known
 
     # -- expressions
 
