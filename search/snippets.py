@@ -5,8 +5,6 @@ from __future__ import annotations
 import functools
 import math
 import re
-from bisect import bisect_left
-from collections import Counter
 from collections.abc import Callable
 from itertools import accumulate, repeat
 from typing import Final, NamedTuple
@@ -16,7 +14,8 @@ from ctxsearch.search.results import NO_CONTENT, Highlight, ResultContent
 
 SNIPPET_LINES: Final = 8
 _MAX_CHARS: Final = 20_000  # of one node that are looked at
-_MAX_MATCHES: Final = 200
+_MAX_MATCHES: Final = 200  # of a word that are highlighted
+_TELLING_MATCHES: Final = 8  # of a word that choose the lines: where a word is everywhere, the next ones tell no more
 _MAX_WINDOWS: Final = 12  # compared by meaning: embedding a whole file would cost more than the search
 _MAX_LINE: Final = 240  # a longer line is cut: minified code has lines of a megabyte
 _TOKEN: Final = re.compile(r"\w{1,5}|[^\w\s]")
@@ -35,13 +34,20 @@ def count_tokens(text: str) -> int:
     return sum(1 for _ in _TOKEN.finditer(text))
 
 
-class _Matches(NamedTuple):
-    """Where the query's words stand in a text, in order. Columns: most matches are only counted."""
+class _Word(NamedTuple):
+    """A word to look for."""
 
-    starts: tuple[int, ...] = ()  # offsets in the text
-    ends: tuple[int, ...] = ()
-    words: tuple[int, ...] = ()  # which of the query's words, by number
-    lines: tuple[int, ...] = ()  # 0-based
+    text: str
+    size: int
+    is_inside: bool  # stands between letters of other words
+
+
+class _Searched(NamedTuple):
+    """A text to look for words in. All three have the same places."""
+
+    text: str
+    lowered: str
+    ended: str  # so that every place has a character behind it, and the first one, counting from the end, before
 
 
 class Snippets:
@@ -54,19 +60,28 @@ class Snippets:
 
     def snippet(self, body: str, first_line: int) -> ResultContent:
         """The best lines of a body that starts at `first_line` of its file."""
-        text = body[:_MAX_CHARS]
-        count = text.count("\n") + 1
-        matches = _matches(text, self._words)
-        start = _best_window(matches, count) if matches.starts else self._most_similar(text.split("\n"))
-        end = min(start + SNIPPET_LINES, count)
-        lines = text.split("\n", end)[start:end]  # what follows is not looked at
-        return _content(lines, first_line + start, _highlights(text, matches, start, end, first_line))
+        searched = _searched(body[:_MAX_CHARS])
+        text = searched.text
+        places = _places(searched, self._words, 0, len(text), _TELLING_MATCHES)
+        start = _best_window(text, places) if places else self._most_similar(text.split("\n"))
+        end = start + SNIPPET_LINES
+        lines = text.split("\n", end)[:end]  # what follows is not looked at
+        begin = sum(map(len, lines[:start])) + start
+        return self._content(searched, lines[start:], begin, first_line + start)
 
     def full(self, body: str, first_line: int) -> ResultContent:
         """The whole body, with what matched in its first part."""
-        text, lines = body[:_MAX_CHARS], body.split("\n")
-        highlights = _highlights(text, _matches(text, self._words), 0, len(lines), first_line)
-        return _content(lines, first_line, highlights)
+        return self._content(_searched(body[:_MAX_CHARS]), body.split("\n"), 0, first_line)
+
+    def _content(self, searched: _Searched, lines: list[str], begin: int, first_line: int) -> ResultContent:
+        """Lines that stand at `begin` of a text, cut where they are long."""
+        text = "\n".join([line[:_MAX_LINE] for line in lines])
+        if not text.strip():
+            return NO_CONTENT
+        end = begin + sum(map(len, lines)) + len(lines) - 1
+        places = _places(searched, self._words, begin, end, _MAX_MATCHES)
+        highlights = _highlights(searched.text, places[:_MAX_MATCHES], begin, first_line)
+        return ResultContent(text, first_line, first_line + len(lines) - 1, highlights)
 
     def _most_similar(self, lines: list[str]) -> int:
         """The window nearest in meaning; the head when there is nothing to compare or one window only."""
@@ -111,56 +126,57 @@ def _shortened(content: ResultContent, budget: int) -> ResultContent:
 
 
 @functools.lru_cache(maxsize=64)
-def _telling_words(text: str) -> tuple[str, ...]:
+def _telling_words(text: str) -> tuple[_Word, ...]:
     """The words to look for, in a fixed order; words that say little only when there is nothing else."""
     wanted = {word for word in words(text) if len(word) > 1}
-    return tuple(sorted(wanted - _NOISE or wanted))
+    return tuple(_Word(word, len(word), is_unspaced(word)) for word in sorted(wanted - _NOISE or wanted))
 
 
-def _matches(text: str, wanted: tuple[str, ...]) -> _Matches:
-    """Where words of identifiers are what is wanted: `get` in getUser and get_user, not in target.
-
-    Plain `find` per word: ten times faster here than one regular expression over all of them.
-    """
+def _searched(text: str) -> _Searched:
     lowered = text.lower()
-    if len(lowered) != len(text):  # a letter whose lower case is longer would shift every place after it
-        lowered = text
-    ended = (
-        f"{text} "  # so that every place has a character behind it, and the first one, counting from the end, before
-    )
+    # A letter whose lower case is longer would shift every place after it.
+    return _Searched(text, lowered if len(lowered) == len(text) else text, f"{text} ")
+
+
+def _places(
+    searched: _Searched, wanted: tuple[_Word, ...], begin: int, end: int, most: int
+) -> list[tuple[int, int, int]]:
+    """Where words of identifiers are what is wanted, in order, with the word's number; of each word the first ones.
+
+    `get` in getUser and get_user, not in target. Plain `find` per word: ten times faster here than one regular
+    expression over all of them.
+    """
+    find, ended = searched.lowered.find, searched.ended
     places: list[tuple[int, int, int]] = []
-    find = lowered.find
-    for number, word in enumerate(wanted):
-        start, size = find(word), len(word)
-        inside = is_unspaced(word)  # stands between letters of other words
-        while start >= 0 and len(places) < _MAX_MATCHES:
-            end = start + size
-            if not ended[end].islower():
+    for number, (word, size, is_inside) in enumerate(wanted):
+        start = find(word, begin, end)
+        enough = len(places) + most
+        while start >= 0 and len(places) < enough:
+            after = start + size
+            if not ended[after].islower():
                 before = ended[start - 1]
-                if not before.isalpha() or (ended[start].isupper() and not before.isupper()) or inside:
-                    places.append((start, end, number))
-            start = find(word, end)
-    if not places:
-        return _Matches()
+                if not before.isalpha() or (ended[start].isupper() and not before.isupper()) or is_inside:
+                    places.append((start, after, number))
+            start = find(word, after, end)
     places.sort()
-    starts_at, ends_at, numbers = zip(*places, strict=True)
-    gaps = map(text.count, repeat("\n"), (0, *starts_at), starts_at)
-    return _Matches(starts_at, ends_at, numbers, tuple(accumulate(gaps)))
+    return places
 
 
-def _best_window(matches: _Matches, line_count: int) -> int:
+def _best_window(text: str, places: list[tuple[int, int, int]]) -> int:
     """Where the window starts that has the most different words, rare ones counting more; then most matches.
 
     The window moves down the matches; which words are in it is one integer, a bit for each.
     """
+    line_count = text.count("\n") + 1
     if line_count <= SNIPPET_LINES:
         return 0
-    words, lines = matches.words, matches.lines
+    starts, _, words = zip(*places, strict=True)
+    lines = list(accumulate(map(text.count, repeat("\n"), (0, *starts), starts)))
     last_start = line_count - SNIPPET_LINES
     first_start = min(max(lines[0] - 1, 0), last_start)  # one line of context above
     if lines[-1] < first_start + SNIPPET_LINES:  # all of them
         return first_start
-    frequency = Counter(words)
+    frequency = {word: words.count(word) for word in set(words)}
     inside = dict.fromkeys(frequency, 0)  # how often each word is in the window
     weights: dict[int, float] = {}  # of the sets of words seen so far
     count = len(lines)
@@ -192,19 +208,15 @@ def _best_window(matches: _Matches, line_count: int) -> int:
     return best_start
 
 
-def _highlights(text: str, matches: _Matches, start: int, end: int, first_line: int) -> tuple[Highlight, ...]:
-    """The matches in the lines `start` to `end` of the text, as far as those lines are shown."""
+def _highlights(text: str, places: list[tuple[int, int, int]], begin: int, first_line: int) -> tuple[Highlight, ...]:
+    """What matched in lines that stand at `begin` of the text, as far as they are shown."""
     found = []
-    for place in range(bisect_left(matches.lines, start), bisect_left(matches.lines, end)):
-        line_start = text.rfind("\n", 0, matches.starts[place]) + 1
-        if matches.ends[place] - line_start <= _MAX_LINE:
-            line = first_line + matches.lines[place]
-            found.append(Highlight(line, matches.starts[place] - line_start, matches.ends[place] - line_start))
+    line, line_start = first_line, begin
+    for start, end, _ in places:
+        passed = text.count("\n", line_start, start)
+        if passed:
+            line += passed
+            line_start = text.rfind("\n", line_start, start) + 1
+        if end - line_start <= _MAX_LINE:
+            found.append(Highlight(line, start - line_start, end - line_start))
     return tuple(found)
-
-
-def _content(lines: list[str], first_line: int, highlights: tuple[Highlight, ...]) -> ResultContent:
-    text = "\n".join([line[:_MAX_LINE] for line in lines])
-    if not text.strip():
-        return NO_CONTENT
-    return ResultContent(text, first_line, first_line + len(lines) - 1, highlights)
