@@ -80,6 +80,7 @@ class LexicalPolicy:
     demotion: float = 0.6  # factor on tests, generated and vendored code; 1 switches it off
     external: float = 0.3  # factor on library symbols, which have a name and nothing else
     max_terms: int = 48  # the words of a long query that tell most
+    long_text_matches: int = 2  # how many times the list's length is fetched for one: its many words match widely
     # A word is not asked of a field where it tells little and takes long: where it is in more nodes than both of these.
     common_share: float = 0.05  # of all nodes
     common_nodes: int = 3_000
@@ -205,7 +206,7 @@ class TantivyReader:
         demoted = demoted_flags(text, selection.scope.paths)
         files = self._files(text, selection.scope)
         exact = self._exact(text, terms, selection, limit, files, demoted=demoted)
-        fetch = limit
+        fetch = limit if long_text(text) is None else limit * self._policy.long_text_matches
         for wanted in self._queries(terms):
             query = self._within(wanted, selection.scope)
             addresses, scores = self._fetch(query, fetch)

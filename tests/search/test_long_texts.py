@@ -132,6 +132,18 @@ def test_a_word_far_down_a_long_text_is_found_by_its_weight_not_by_its_place(tmp
     assert _found(_index(tmp_path, sources, by_file_alone), sources, text)[0] == "target.py"
 
 
+def test_twice_as_many_matches_of_a_long_text_are_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    index = _index(tmp_path, {f"{number}.py": f"alpha beta gamma word{number}" for number in range(40)})
+    reader = index.reader()
+    fetched: list[int] = []
+    fetch = reader._fetch
+    monkeypatch.setattr(reader, "_fetch", lambda query, limit: (fetched.append(limit), fetch(query, limit))[1])
+    for text, wanted in (("alpha beta gamma", 7), ("alpha beta gamma\nalpha beta", 14)):
+        fetched.clear()
+        assert len(reader.search(text, SELECT_ALL, 7)) == 7
+        assert wanted in fetched
+
+
 def test_a_file_that_a_stack_trace_spells_is_found_the_one_in_the_spelled_directory_first(tmp_path: Path) -> None:
     sources = {"net/tree.go": "leaf", "app/router/tree.go": "leaf", "app/panic.go": "panic params handler context"}
     text = "panic in handler\ncontext params\n at /build/src/app/router/tree.go:446"
