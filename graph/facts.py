@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator, Mapping
-from itertools import combinations
 
 import msgspec
 
@@ -188,10 +187,6 @@ class FileFacts(msgspec.Struct, frozen=True, array_like=True, gc=False):
     parse_errors: int = 0  # error nodes the parser reported
     digest: str = ""  # hash of the file's text
 
-
-for _pair in combinations(NodeFlag, 2):
-    # a decoder knows the combinations that exist when it is made, and asks Python for every other each time
-    NodeFlag(_pair[0] | _pair[1] | NodeFlag.TEST)
 
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(FileFacts)

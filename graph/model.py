@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import hashlib
+from itertools import combinations
 from typing import NewType
 
 import msgspec
@@ -78,6 +79,9 @@ class _Flags(dict[int, NodeFlag]):
 
 _FLAGS = _Flags()
 _and, _or = int.__and__, int.__or__
+for _pair in combinations(NodeFlag, 2):
+    # The first decoder that is made knows the combinations that exist then, and asks Python for every other each time.
+    NodeFlag(_pair[0] | _pair[1] | NodeFlag.TEST)
 
 
 class EdgeKind(enum.IntEnum):
