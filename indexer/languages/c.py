@@ -58,9 +58,8 @@ class CExtractor(BlockExtractor):
         self._free: dict[tuple[int, str], bool] = {}  # whether no function around a scope binds a name
         self._paths: list[int] = []  # expressions for a::b
         self._unread_locals: set[str] = set()  # of blocks whose function could not be read: a macro heads it
-        self._otherwise_bound: list[
-            tuple[int, str]
-        ] = []  # scope and name: a template's values, `T x(y)` read as a function
+        # Scope and name: a template's values, and `T x(y)`, which reads like a function.
+        self._otherwise_bound: list[tuple[int, str]] = []
 
     @staticmethod
     def readable(source: bytes) -> bytes:
