@@ -18,6 +18,7 @@ import msgspec
 import numpy as np
 import rustworkx
 
+from ctxsearch.graph.columns import NodeColumns
 from ctxsearch.graph.edges import EdgeTable
 from ctxsearch.graph.model import CodeNode, Edge, EdgeKind, NodeId, Rule
 from ctxsearch.graph.names import Found, NameIndex
@@ -105,6 +106,7 @@ class CodeGraph:
         index: dict[NodeId, int],
         nodes: dict[NodeId, CodeNode],
         owners: dict[str, tuple[int, ...]],
+        columns: NodeColumns,
         names: NameIndex | None,
         palette: dict[int, int],
         degrees: _Degrees,
@@ -117,6 +119,7 @@ class CodeGraph:
         # The node of an id, or None. No method: a search asks hundreds of times, and a call costs more than the look.
         self.node: Callable[[NodeId], CodeNode | None] = nodes.get
         self._owners = owners
+        self.columns = columns  # the same nodes again, for whoever asks of many at once
         self._names = names  # made when somebody first asks by name: a search never does
         self._palette = palette  # every edge payload in use, once
         self._degrees = degrees
@@ -140,6 +143,7 @@ class CodeGraph:
             {node.id: position for position, node in zip(positions, nodes, strict=True)},
             {node.id: node for node in nodes},
             {owner: tuple(own) for owner, own in owners.items()},
+            NodeColumns.of(nodes),
             None,
             {payload: payload for payload in shared},
             _Degrees.of(len(nodes), edges),
@@ -163,8 +167,8 @@ class CodeGraph:
         names = None if known is None else known.replaced([graph[position] for position in old], new.values())
         gone, lost = _replace_nodes(graph, old, new)
         nodes = self._nodes | new
-        for position in gone:
-            gone_id = graph[position].id
+        gone_ids = [graph[position].id for position in gone]
+        for gone_id in gone_ids:
             del index[gone_id], nodes[gone_id]
         graph.remove_nodes_from(gone)
         fresh = [node for node in new.values() if node.id not in index]
@@ -178,6 +182,7 @@ class CodeGraph:
             index,
             nodes,
             owners,
+            self.columns.replaced(gone_ids, new.values()),
             names,
             palette,
             self._degrees.changed([index[node.id] for node in fresh], lost, rows),

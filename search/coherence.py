@@ -25,13 +25,11 @@ _STEEPNESS: Final = 3  # of the files' order: a fourth place is worth four seven
 Key = TypeVar("Key", bound=Hashable)
 
 
-def cohere(
-    fusion: Fusion[Key], file_of: Callable[[Key], Hashable | None], id_of: Callable[[Key], str] = str
-) -> Fusion[Key]:
+def cohere(fusion: Fusion[Key], file_of: Callable[[Key], Hashable | None]) -> Fusion[Key]:
     """The same nodes with their text votes replaced by their file's; other votes stay the node's own.
 
-    `file_of` is None for nodes without a file; `id_of` decides between equals. With fewer than two text signals there
-    is nothing to agree on.
+    `file_of` is None for nodes without a file; of equals the lower key comes first. With fewer than two text signals
+    there is nothing to agree on.
     """
     text = [ballot for ballot in fusion.ballots if ballot.ranked.signal in TEXT_SIGNALS]
     if len(text) < 2:
@@ -43,7 +41,7 @@ def cohere(
     scores = dict(fused)
     for file, keys in _members(own, file_of).items():
         left = by_file[file]
-        for key in keys if len(keys) == 1 else _best_first(keys, own, exact, id_of):
+        for key in keys if len(keys) == 1 else _best_first(keys, own, exact):
             rest = fused[key] - own[key]
             score = rest + left if rest > 0.0 else left
             scores[key] = min(1.0, score)
@@ -60,11 +58,9 @@ def _members(keys: Iterable[Key], file_of: Callable[[Key], Hashable | None]) -> 
     return found
 
 
-def _best_first(
-    keys: list[Key], own: Mapping[Key, float], exact: Mapping[Key, int], id_of: Callable[[Key], str]
-) -> list[Key]:
-    """Exact symbols in their order, then by votes, then by id; sorting keeps the order of equals."""
-    keys.sort(key=id_of)
+def _best_first(keys: list[Key], own: Mapping[Key, float], exact: Mapping[Key, int]) -> list[Key]:
+    """Exact symbols in their order, then by votes, then by key; sorting keeps the order of equals."""
+    keys.sort()
     keys.sort(key=own.__getitem__, reverse=True)
     if exact:
         keys.sort(key=lambda key: exact.get(key, len(exact)))

@@ -20,6 +20,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import tantivy
 
+from ctxsearch.graph.columns import Numbers
 from ctxsearch.graph.model import CodeNode, NodeDocument, NodeId, NodeKind, module_node_id
 from ctxsearch.search.documents import node_texts
 from ctxsearch.search.errors import IndexCorrupt, InvalidArgument
@@ -34,7 +35,7 @@ from ctxsearch.search.identifiers import (
     words,
 )
 from ctxsearch.search.long_texts import Emphasis, long_text, mentioned_files, weighed_words
-from ctxsearch.search.ports import Hit, Selection, node_ids
+from ctxsearch.search.ports import NO_HITS, Hit, Hits, Selection, node_ids
 from ctxsearch.search.scope import SEPARATORS, Scope, dotted, package_ancestors, path_regex
 from ctxsearch.search.segments import check_segments
 from ctxsearch.search.steps import EXACT_BONUS, demoted_flags
@@ -186,9 +187,8 @@ class TantivyReader:
         self._schema = schema
         self._policy = policy
         self._rarities: dict[str, float] = {}
-        self._words: dict[str, tuple[_Place, ...]] = {}
+        self._words: dict[tuple[str, float], _Word] = {}
         self._filters: OrderedDict[Scope, list[tuple[Any, Any]]] = OrderedDict()
-        self._factors = _FactorsOfQueries(policy)
         self.generation = _generation(searcher, schema)
         self._is_file = tantivy.Query.const_score_query(self._term("kind", int(NodeKind.MODULE)), 0.0)
         self._file_count = int(searcher.search(self._is_file, 1, count=True).count or 0)
@@ -198,11 +198,11 @@ class TantivyReader:
         documents = int(self._searcher.num_docs)
         return documents - 1 if documents else 0  # the generation is a document too
 
-    def search(self, text: str, selection: Selection, limit: int) -> list[Hit]:
+    def search(self, text: str, selection: Selection, limit: int) -> Hits:
         """Best matches first."""
         terms = self._terms(text)
         if not terms:
-            return []
+            return NO_HITS
         demoted = demoted_flags(text, selection.scope.paths)
         files = self._files(text, selection.scope)
         exact = self._exact(text, terms, selection, limit, files, demoted=demoted)
@@ -213,11 +213,14 @@ class TantivyReader:
             if len(addresses) == fetch:
                 break
         while True:
-            found = self._file_nodes(files, selection, demoted=demoted)
-            found.update(self._rescored(addresses, scores, files, selection, demoted=demoted))
-            found.update(exact)
-            if len(found) >= limit or len(addresses) < fetch:
-                return _best(found, limit)
+            found = [
+                *exact,
+                self._rescored(addresses, scores, files, demoted=demoted),
+                self._file_nodes(files, selection, demoted=demoted),
+            ]
+            best = _best(found, selection, limit)
+            if len(best) == limit or len(addresses) < fetch:
+                return best
             # Most of what was fetched is below the freshness floor: look deeper, all the way if need be.
             fetch *= 8
             addresses, scores = self._fetch(query, fetch)
@@ -281,25 +284,27 @@ class TantivyReader:
             self._rarities[word] = rarity
         return rarity
 
-    def _file_nodes(self, files: _Files, selection: Selection, *, demoted: int) -> dict[int, float]:
+    def _file_nodes(self, files: _Files, selection: Selection, *, demoted: int) -> Hits:
         """The files themselves, for those none of whose nodes matches by itself."""
-        if not selection.scope.accepts_kind(NodeKind.MODULE):
-            return {}
-        factor = self._policy.demotion
-        found = {
-            number: evidence * factor if files.traits[number] & demoted else evidence
-            for number, evidence in files.evidence.items()
-        }
-        return _allowed(self._in_packages(found, selection.scope), selection.denied)
+        if not files.evidence or not selection.scope.accepts_kind(NodeKind.MODULE):
+            return NO_HITS
+        numbers = np.array(list(files.evidence), np.uint64)
+        evidence = np.array(list(files.evidence.values()))
+        traits = np.array(list(files.traits.values()), np.int64)
+        found = Hits(numbers, np.where(traits & demoted, evidence * self._policy.demotion, evidence))
+        return self._in_packages(found, selection.scope)
 
-    def _in_packages(self, found: dict[int, float], scope: Scope) -> dict[int, float]:
+    def _in_packages(self, found: Hits, scope: Scope) -> Hits:
         """The files that are in the packages of a scope themselves: others may have nodes that are."""
         packages = Scope(packages=scope.packages, exclude_packages=scope.exclude_packages)
-        if packages.is_everything or not found:
+        if packages.is_everything:
             return found
         addresses, _ = self._fetch(self._within(self._is_file, packages), self._file_count)
-        inside = set(self._searcher.fast_field_values("id", addresses))
-        return {number: score for number, score in found.items() if number in inside}
+        inside = np.isin(found.numbers, self._numbers(addresses))
+        return Hits(found.numbers[inside], found.scores[inside])
+
+    def _numbers(self, addresses: list[Any]) -> Numbers:
+        return np.array(self._searcher.fast_field_values("id", addresses), np.uint64)
 
     def fuzzy(self, text: str, selection: Selection, limit: int) -> list[Hit]:
         """Nearest names first; the score is 1 for the same name and falls with every edit."""
@@ -326,32 +331,29 @@ class TantivyReader:
 
         Most of a search's time goes to the longest lists of nodes, which tell the least.
         """
-        telling: list[tuple[Any, Any]] = []
-        common: list[tuple[Any, Any]] = []
-        for word, factor in terms.items():
-            for place in self._places(word):
-                clause = tantivy.Occur.Should, _boosted(self._term(place.field, word), place.weight * factor)
-                (common if place.is_common else telling).append(clause)
+        words = [self._word(word, factor) for word, factor in terms.items()]
+        telling = [clause for word in words for clause in word.telling]
+        common = [clause for word in words for clause in word.common]
         if telling:
             yield tantivy.Query.boolean_query(telling)
         if common or not telling:
             yield tantivy.Query.boolean_query(telling + common)
 
-    def _places(self, word: str) -> tuple[_Place, ...]:
-        """The fields in which there is a word."""
-        places = self._words.get(word)
-        if places is None:
+    def _word(self, word: str, factor: float) -> _Word:
+        """What to ask the fields in which there is a word."""
+        found = self._words.get((word, factor))
+        if found is None:
             least = max(self._policy.common_nodes, self._policy.common_share * int(self._searcher.num_docs))
-            counts = [
-                (name, weight, int(self._searcher.doc_freq(name, word)))
-                for name, weight in self._policy.fields.items()
-                if weight > 0
-            ]
-            places = tuple(_Place(name, weight, count > least) for name, weight, count in counts if count)
+            found = _Word([], [])
+            for name, weight in self._policy.fields.items():
+                count = int(self._searcher.doc_freq(name, word)) if weight > 0 else 0
+                if count:
+                    clause = tantivy.Occur.Should, _boosted(self._term(name, word), weight * factor)
+                    (found.common if count > least else found.telling).append(clause)
             if len(self._words) >= _WORDS_KEPT:
                 self._words.clear()
-            self._words[word] = places
-        return places
+            self._words[word, factor] = found
+        return found
 
     def _terms(self, text: str) -> dict[str, float]:
         """The words to look for and how much each counts: parts, whole identifiers, the words joined."""
@@ -405,40 +407,33 @@ class TantivyReader:
         files: _Files,
         *,
         demoted: int,
-    ) -> dict[int, float]:
-        """Nodes whose (qualified) name is what was typed, above everything else."""
+    ) -> list[Hits]:
+        """Nodes whose (qualified) name is what was typed, above everything else; no list where none is typed."""
         symbol = _symbol_form(text) if self._policy.exact_symbol else ""
         if not symbol:
-            return {}
+            return []
         *_, wanted = self._queries(terms)  # few nodes have that name: no list is read to its end
         named = tantivy.Query.const_score_query(self._term("symbol", symbol), 0.0)
         query = tantivy.Query.boolean_query([(tantivy.Occur.Must, named), (tantivy.Occur.Should, wanted)])
         addresses, scores = self._fetch(self._within(query, selection.scope), limit)
-        found = self._rescored(addresses, scores, files, selection, demoted=demoted)
-        return {number: score * EXACT_BONUS for number, score in found.items()}
+        found = self._rescored(addresses, scores, files, demoted=demoted)
+        return [Hits(found.numbers, found.scores * EXACT_BONUS)]
 
-    def _rescored(
-        self,
-        addresses: list[Any],
-        scores: list[float],
-        files: _Files,
-        selection: Selection,
-        *,
-        demoted: int,
-    ) -> dict[int, float]:
-        """What may be returned: its own match relative to the best, its file's evidence, then demotion."""
-        ids = self._searcher.fast_field_values("id", addresses)
-        traits = self._searcher.fast_field_values("traits", addresses)
+    def _rescored(self, addresses: list[Any], scores: list[float], files: _Files, *, demoted: int) -> Hits:
+        """What was found: its own match relative to the best, its file's evidence, then demotion."""
         owners = self._searcher.fast_field_values("file_id", addresses)
-        share = self._policy.node_match / scores[0] if scores and scores[0] > 0 else 0.0
-        beside = share * self._policy.second_match
+        traits = np.array(self._searcher.fast_field_values("traits", addresses), np.int64)
+        kinds = traits >> _KIND_SHIFT
+        policy = self._policy
+        share = policy.node_match / scores[0] if scores and scores[0] > 0 else 0.0
         second, evidence = _second_matches(owners, scores).get, files.evidence.get
-        factors = map(self._factors[demoted].__getitem__, traits)
-        found = {
-            number: (own * mine * share + second(owner, 0.0) * beside + evidence(owner, 0.0)) * whole
-            for number, own, owner, (mine, whole) in zip(ids, scores, owners, factors, strict=True)
-        }
-        return _allowed(found, selection.denied)
+        around = np.array([second(owner, 0.0) for owner in owners]) * (share * policy.second_match)
+        around += np.array([evidence(owner, 0.0) for owner in owners])
+        own = np.array(scores) * np.where(kinds == _VARIABLE, policy.variable * share, share)
+        whole = np.where(kinds == _EXTERNAL, policy.external, 1.0)
+        if demoted:
+            whole[(traits & demoted) != 0] *= policy.demotion
+        return Hits(self._numbers(addresses), (own + around) * whole)
 
     def _fuzzy_form(self, form: str, selection: Selection, limit: int) -> list[Hit]:
         query = self._within(self._near(form), selection.scope)
@@ -463,12 +458,11 @@ class TantivyReader:
         return tantivy.Query.boolean_query(clauses)
 
 
-class _Place(NamedTuple):
-    """A field in which a word is."""
+class _Word(NamedTuple):
+    """A word's clauses, one for each field where it is."""
 
-    field: str
-    weight: float
-    is_common: bool  # in too many nodes to tell them apart
+    telling: list[tuple[Any, Any]]
+    common: list[tuple[Any, Any]]  # where it is in too many nodes to tell them apart
 
 
 class _Files(NamedTuple):
@@ -476,35 +470,6 @@ class _Files(NamedTuple):
 
     evidence: dict[int, float]
     traits: dict[int, int]
-
-
-class _Factors(dict[int, tuple[float, float]]):
-    """What a node's traits make of its own match, and of its whole score."""
-
-    def __init__(self, policy: LexicalPolicy, demoted: int) -> None:
-        super().__init__()
-        self._policy = policy
-        self._demoted = demoted
-
-    def __missing__(self, traits: int) -> tuple[float, float]:
-        kind = traits >> _KIND_SHIFT
-        whole = self._policy.demotion if traits & self._demoted else 1.0
-        if kind == _EXTERNAL:
-            whole *= self._policy.external
-        factors = self[traits] = (self._policy.variable if kind == _VARIABLE else 1.0, whole)
-        return factors
-
-
-class _FactorsOfQueries(dict[int, _Factors]):
-    """By the flags that rank lower, of which there are few combinations."""
-
-    def __init__(self, policy: LexicalPolicy) -> None:
-        super().__init__()
-        self._policy = policy
-
-    def __missing__(self, demoted: int) -> _Factors:
-        factors = self[demoted] = _Factors(self._policy, demoted)
-        return factors
 
 
 def open_full_text(directory: Path) -> TantivyIndex:
@@ -523,24 +488,20 @@ def _of_files(scope: Scope) -> Scope:
     )
 
 
-def _allowed(found: dict[int, float], denied: frozenset[NodeId]) -> dict[int, float]:
-    """What is not below the freshness floor."""
-    if not denied:
-        return found
-    ids = zip(node_ids(list(found)), found.items(), strict=True)
-    return {number: score for node_id, (number, score) in ids if node_id not in denied}
+def _best(found: Sequence[Hits], selection: Selection, limit: int) -> Hits:
+    """The first hits that are not below the freshness floor, best first, of equals the lower id.
 
-
-def _best(found: Mapping[int, float], limit: int) -> list[Hit]:
-    """The first hits, best first, of equals the lower id. Only what may be among them is put in order."""
-    last = -math.inf
-    if len(found) > limit:
-        last = np.partition(np.fromiter(found.values(), np.float64, len(found)), -limit)[-limit]
-    ranked = sorted([number for number, score in found.items() if score >= last])
-    ranked.sort(key=found.__getitem__, reverse=True)  # equals stay as they are
-    return [
-        Hit(node_id, found[number]) for number, node_id in zip(ranked[:limit], node_ids(ranked[:limit]), strict=True)
-    ]
+    What is in several lists counts as it does in the first of them.
+    """
+    numbers = np.concatenate([hits.numbers for hits in found])
+    scores = np.concatenate([hits.scores for hits in found])
+    numbers, first = np.unique(numbers, return_index=True)
+    scores = scores[first]
+    if selection.denied:
+        allowed = np.isin(numbers, selection.denied_numbers, invert=True)
+        numbers, scores = numbers[allowed], scores[allowed]
+    order = np.argsort(-scores, kind="stable")[:limit]
+    return Hits(numbers[order], scores[order])
 
 
 def _heaviest(weights: Mapping[str, float], limit: int) -> Mapping[str, float]:

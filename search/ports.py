@@ -1,21 +1,23 @@
 """What the search service needs from others, as Protocols: the indexes, the embedder, the graph, the lookups.
 
 Third parties implement these and register through the entry points named beside each; nothing here knows a
-provider.
+provider. A list of `Hit` is any sequence; `Hits`, in columns, is the quickest.
 """
 
 from __future__ import annotations
 
 import enum
+import functools
 import struct
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol, cast, runtime_checkable
+from typing import NamedTuple, Protocol, cast, overload, runtime_checkable
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from ctxsearch.graph.columns import NodeColumns, Numbers, numbers_of
 from ctxsearch.graph.freshness import Freshness
 from ctxsearch.graph.graph import Traversal
 from ctxsearch.graph.model import CodeNode, NodeDocument, NodeId
@@ -23,6 +25,7 @@ from ctxsearch.graph.walk import Limits
 from ctxsearch.search.scope import EVERYTHING, Scope
 
 Floats = NDArray[np.float32]
+Scores = NDArray[np.float64]
 
 
 class Hit(msgspec.Struct, frozen=True, gc=False):
@@ -30,6 +33,50 @@ class Hit(msgspec.Struct, frozen=True, gc=False):
 
     id: NodeId
     score: float
+
+
+class Hits(Sequence[Hit]):
+    """A ranked list in columns: ranking asks the same of all of its entries."""
+
+    __slots__ = ("numbers", "scores")
+
+    def __init__(self, numbers: Numbers, scores: Scores) -> None:
+        """The numbers of ids, with their scores, in the order of the list."""
+        self.numbers = numbers
+        self.scores = scores
+
+    @staticmethod
+    def of(hits: Sequence[Hit]) -> Hits:
+        """The same list in columns, whatever a provider answers with."""
+        if isinstance(hits, Hits):
+            return hits
+        return Hits(numbers_of(hit.id for hit in hits), np.array([hit.score for hit in hits], np.float64))
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __iter__(self) -> Iterator[Hit]:
+        return map(Hit, node_ids(self.numbers.tolist()), self.scores.tolist())
+
+    @overload
+    def __getitem__(self, place: int) -> Hit: ...
+    @overload
+    def __getitem__(self, place: slice) -> Hits: ...
+    def __getitem__(self, place: int | slice) -> Hit | Hits:
+        if isinstance(place, slice):
+            return Hits(self.numbers[place], self.scores[place])
+        return Hit(node_ids([int(self.numbers[place])])[0], float(self.scores[place]))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]  # arrays have none
+
+    def __repr__(self) -> str:
+        return f"Hits({list(self)})"
+
+
+NO_HITS = Hits(np.empty(0, np.uint64), np.empty(0, np.float64))
 
 
 def node_ids(numbers: Sequence[int]) -> list[NodeId]:
@@ -53,6 +100,16 @@ class Selection:
     def is_everything(self) -> bool:
         """Nothing to filter."""
         return not self.denied and self.scope.is_everything
+
+    @property
+    def denied_numbers(self) -> Numbers:
+        """What is denied, ascending, as the engines know it."""
+        return _ascending(self.denied)
+
+
+@functools.lru_cache(maxsize=8)
+def _ascending(ids: frozenset[NodeId]) -> Numbers:
+    return np.sort(numbers_of(ids))
 
 
 SELECT_ALL = Selection()
@@ -97,11 +154,11 @@ class FullTextReader(Protocol):
 
     generation: int
 
-    def search(self, text: str, selection: Selection, limit: int) -> list[Hit]:
+    def search(self, text: str, selection: Selection, limit: int) -> Sequence[Hit]:
         """Best matches first, scores positive; never an id twice; equal scores in a stable order."""
         ...
 
-    def fuzzy(self, text: str, selection: Selection, limit: int) -> list[Hit]:
+    def fuzzy(self, text: str, selection: Selection, limit: int) -> Sequence[Hit]:
         """Nodes whose names are within a few edits of the identifiers in the text, nearest first."""
         ...
 
@@ -160,7 +217,7 @@ class VectorReader(Protocol):
     model_id: str
     dimension: int
 
-    def search(self, vector: Floats, selection: Selection, limit: int) -> list[Hit]:
+    def search(self, vector: Floats, selection: Selection, limit: int) -> Sequence[Hit]:
         """Nearest nodes first by cosine; a node of several pieces counts once, by its best piece."""
         ...
 
@@ -205,7 +262,9 @@ class GraphTraversal(Protocol):
 
 @runtime_checkable
 class NodeLookup(Protocol):
-    """Ids to nodes; `CodeGraph` is one."""
+    """Ids to nodes, and the same nodes in columns; `CodeGraph` is one."""
+
+    columns: NodeColumns
 
     def node(self, node_id: NodeId, /) -> CodeNode | None:
         """The node, or None when the graph does not know the id."""

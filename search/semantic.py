@@ -23,13 +23,14 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ctxsearch.graph.columns import Numbers
 from ctxsearch.graph.model import CodeNode, NodeDocument, NodeId
 from ctxsearch.search.checksums import TableChecksums
 from ctxsearch.search.documents import node_texts, passage_hash, passages
 from ctxsearch.search.errors import IndexCorrupt
-from ctxsearch.search.ports import Embedder, Floats, Hit, Passage, Selection
+from ctxsearch.search.ports import NO_HITS, Embedder, Floats, Hit, Hits, Passage, Selection
 from ctxsearch.search.scope import Scope, dotted, path_regex
-from ctxsearch.search.vectors import Halves, Numbers, VectorBlock, VectorMatrix, make_block
+from ctxsearch.search.vectors import Halves, VectorBlock, VectorMatrix, make_block
 
 FORMAT: Final = "vectors-1"
 _BATCH: Final = 4_096  # passages embedded and written at a time
@@ -344,9 +345,9 @@ class MatrixReader:
         """Nodes that can be found."""
         return self._matrix.node_count
 
-    def search(self, vector: Floats, selection: Selection, limit: int) -> list[Hit]:
+    def search(self, vector: Floats, selection: Selection, limit: int) -> Hits:
         """Nearest nodes first."""
-        return self._matrix.search(vector, selection, limit) if np.any(vector) else []
+        return self._matrix.search(vector, selection, limit) if np.any(vector) else NO_HITS
 
 
 class LanceReader:
@@ -365,7 +366,7 @@ class LanceReader:
         """Nodes that can be found."""
         return len(np.unique(self._table.search().select(["node"]).limit(2**31 - 1).to_arrow()["node"].to_numpy()))
 
-    def search(self, vector: Floats, selection: Selection, limit: int) -> list[Hit]:
+    def search(self, vector: Floats, selection: Selection, limit: int) -> Sequence[Hit]:
         """Nearest nodes first; looks deeper until enough are left after folding and the freshness floor."""
         if not np.any(vector):
             return []

@@ -7,23 +7,23 @@ clock for anything but durations, and answers the same request over the same cor
 from __future__ import annotations
 
 import functools
-import operator
 import threading
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
+from ctxsearch.graph.columns import NodeColumns, numbers_of
 from ctxsearch.graph.freshness import Freshness
 from ctxsearch.graph.model import CodeNode, NodeId
 from ctxsearch.search.coherence import cohere
 from ctxsearch.search.errors import FailedPrecondition, InvalidArgument, NotFound, SearchError, Unavailable
-from ctxsearch.search.expansion import SEEDS, expand, expansion_order
+from ctxsearch.search.expansion import SEEDS, Expanded, expand, expansion_order
 from ctxsearch.search.identifiers import without_name
 from ctxsearch.search.long_texts import long_text
 from ctxsearch.search.ports import (
@@ -32,11 +32,14 @@ from ctxsearch.search.ports import (
     Embedder,
     Floats,
     FreshnessFact,
+    FullTextReader,
     Hit,
+    Hits,
     NodeContent,
     OnDisk,
     Passage,
     Selection,
+    node_ids,
 )
 from ctxsearch.search.query import Content, Mode, SearchQuery, Signal
 from ctxsearch.search.ranking import Fusion, Placed, Ranked, RankedList, Vote, exact_on_top, fuse, joined, order
@@ -62,23 +65,34 @@ _DEPTH: Final = 150
 _DEEPER: Final = 4  # how many times as many are looked at where tests fill the list
 
 
-class _Candidate(msgspec.Struct, eq=False, gc=False):
-    """A node that a signal found. One object per node and request: looked up by what it is, not by its fields."""
-
-    corpus: int
-    id: NodeId
-    node: CodeNode | None  # None: an index knows it and its graph does not
-    file: Hashable  # None: it stands in no file
-
-    @property
-    def known(self) -> CodeNode:
-        """The node, of a candidate that was accepted."""
-        assert self.node is not None
-        return self.node
+# A node that a signal found, as one number of a request: its row among the nodes of its corpus, after all rows of the
+# corpora before it. So what is alike in every request is looked up by number, and an id is spelled only if it is shown.
+_Key = int
 
 
-# One entry of a signal's list: number of the corpus, id, raw score. A tuple: a request makes hundreds.
-_Found = tuple[int, NodeId, float]
+class _Found(NamedTuple):
+    """One signal's list."""
+
+    keys: list[_Key]
+    scores: list[float]
+    files: list[int]  # of each key, as a number of the request; negative where it stands in none
+    unknown: list[tuple[int, NodeId]] = []  # what an index knows and the graph of its corpus does not
+
+
+class _Member(NamedTuple):
+    """A corpus of a request."""
+
+    corpus: Corpus
+    selection: Selection
+    first_key: _Key
+    first_file: int
+
+    def found(self, hits: Hits) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The keys of nodes that the graph knows, and their files."""
+        columns = self.corpus.nodes.columns
+        rows = columns.rows(hits.numbers)
+        files = columns.files[rows]
+        return rows + self.first_key, np.where(files < 0, files, files + self.first_file)
 
 
 @dataclass(slots=True)
@@ -86,20 +100,19 @@ class _Run:
     """What one request has gathered so far. Lives for one call; only its own thread writes it."""
 
     query: SearchQuery
-    corpora: tuple[Corpus, ...]
-    selections: tuple[Selection, ...]
-    lookups: tuple[Callable[[NodeId], CodeNode | None], ...]  # of each corpus
-    candidates: tuple[dict[NodeId, _Candidate], ...]  # of each corpus
+    members: tuple[_Member, ...]
     weights: Mapping[Signal, float]  # of the signals that this request runs
-    lists: dict[Signal, RankedList[_Candidate]] = field(default_factory=dict)
-    by_text: Fusion[_Candidate] | None = None  # all lists but the graph's, which starts from the best of them
+    files: dict[_Key, int | None] = field(default_factory=dict)  # of every node found; None: it stands in none
+    nodes: dict[_Key, CodeNode] = field(default_factory=dict)  # of those that were asked for
+    lists: dict[Signal, RankedList[_Key]] = field(default_factory=dict)
+    by_text: Fusion[_Key] | None = None  # all lists but the graph's, which starts from the best of them
     reports: dict[Signal, SignalReport] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
-    reached: dict[tuple[int, NodeId], Reach] = field(default_factory=dict)
+    reached: dict[_Key, Reach] = field(default_factory=dict)
     seeds: tuple[NodeId, ...] = ()
     dropped_by_scope: int = 0
     dropped_by_floor: int = 0
-    unknown: list[_Candidate] = field(default_factory=list)
+    unknown: dict[tuple[int, NodeId], None] = field(default_factory=dict)  # number of the corpus, id; each once
     milliseconds: dict[str, float] = field(default_factory=dict)
 
     @contextmanager
@@ -111,23 +124,33 @@ class _Run:
         finally:
             self.milliseconds[stage] = (time.perf_counter() - started) * 1e3
 
-    def ranked(self, signal: Signal, found: Iterable[_Found]) -> RankedList[_Candidate]:
-        """A signal's list; a node that several signals found is one candidate."""
-        known = self.candidates
-        hits = [(known[corpus].get(node_id) or self._candidate(corpus, node_id), raw) for corpus, node_id, raw in found]
-        return RankedList(signal, hits)
+    def member(self, key: _Key) -> _Member:
+        """The corpus that a node belongs to."""
+        members = self.members
+        return members[0] if len(members) == 1 else next(one for one in reversed(members) if one.first_key <= key)
 
-    def _candidate(self, corpus: int, node_id: NodeId) -> _Candidate:
-        node = self.lookups[corpus](node_id)
-        path = node.path if node is not None else ""
-        # A path is hashed once and for all, a pair every time; with one repository the path says enough.
-        file = (path if len(self.corpora) == 1 else (corpus, path)) if path else None
-        made = self.candidates[corpus][node_id] = _Candidate(corpus, node_id, node, file)
-        return made
+    def node_id(self, key: _Key) -> NodeId:
+        """How a node's id is spelled."""
+        member = self.member(key)
+        return member.corpus.nodes.columns.node_id(key - member.first_key)
 
-    def fact(self, candidate: _Candidate) -> FreshnessFact:
-        """The candidate's freshness."""
-        return self.corpora[candidate.corpus].freshness.fact(candidate.id)
+    def node(self, key: _Key) -> CodeNode:
+        """The node itself."""
+        node = self.nodes.get(key)
+        if node is None:
+            found = self.member(key).corpus.nodes.node(self.node_id(key))
+            assert found is not None, "columns and nodes are of one generation"
+            node = self.nodes[key] = found
+        return node
+
+    def fact(self, key: _Key) -> FreshnessFact:
+        """The node's freshness."""
+        return self.member(key).corpus.freshness.fact(self.node_id(key))
+
+    def place(self, key: _Key) -> Placed:
+        """What decides between equals."""
+        node = self.node(key)
+        return node.path, node.start_line, node.id
 
 
 class ContextSearchService:
@@ -175,7 +198,7 @@ class ContextSearchService:
             penalty = self._penalty(run)
             if penalty is not None and self._policy.exact_on_top:
                 fusion = exact_on_top(fusion, accepted, penalty, EXACT_SCORE)
-            ranked = order(fusion, accepted, penalty, _place, query.min_score, query.k)
+            ranked = order(fusion, accepted, penalty, run.place, query.min_score, query.k)
         with run.timed("content"):
             results = self._results(run, ranked)
         guidance = None if results else self._guidance(run, len(accepted))
@@ -184,7 +207,7 @@ class ContextSearchService:
         return SearchResponse(
             results=results,
             signals=tuple(run.reports[signal] for signal in Signal if signal in run.reports),
-            indexed=tuple(_indexed(corpus) for corpus in run.corpora),
+            indexed=tuple(_indexed(member.corpus) for member in run.members),
             degraded=any(not report.ran for report in run.reports.values()) or bool(run.warnings),
             warnings=tuple(run.warnings),
             dropped_by_scope=run.dropped_by_scope,
@@ -204,12 +227,14 @@ class ContextSearchService:
             query.check_dimension(dimension)
         floor = query.freshness_floor
         filters = floor is not None and floor > min(Freshness)
-        selections = tuple(
-            Selection(query.scope, corpus.freshness.below(floor) if filters and floor is not None else frozenset())
-            for corpus in corpora
-        )
-        lookups = tuple(corpus.nodes.node for corpus in corpora)
-        return _Run(query, corpora, selections, lookups, tuple({} for _ in corpora), query.signal_weights())
+        members: list[_Member] = []
+        keys = files = 0
+        for corpus in corpora:
+            denied = corpus.freshness.below(floor) if filters and floor is not None else frozenset()
+            members.append(_Member(corpus, Selection(query.scope, denied), keys, files))
+            keys += len(corpus.nodes.columns.numbers)
+            files += len(corpus.nodes.columns.paths)
+        return _Run(query, tuple(members), query.signal_weights())
 
     def _dimensions(self, corpora: Iterable[Corpus]) -> set[int]:
         found = {corpus.vectors.dimension for corpus in corpora if corpus.vectors is not None}
@@ -245,7 +270,7 @@ class ContextSearchService:
     def _ask_text_signals(self, run: _Run) -> None:
         weights = run.weights
         asked = [signal for signal, weight in weights.items() if weight > 0 and signal is not Signal.GRAPH]
-        signals: dict[Signal, Callable[[_Run], list[_Found]]] = {
+        signals: dict[Signal, Callable[[_Run], _Found]] = {
             Signal.BM25: self._bm25,
             Signal.SEMANTIC: self._semantic,
             Signal.FUZZY: self._fuzzy,
@@ -270,31 +295,30 @@ class ContextSearchService:
             run.warnings.append(f"{signal} did not answer: {reason}")
             run.reports[signal] = SignalReport(signal, weight, False, 0, outcome.milliseconds, reason)
             return
-        run.lists[signal] = run.ranked(signal, outcome.found)
-        count = len(outcome.found)
-        run.reports[signal] = SignalReport(signal, weight, True, count, outcome.milliseconds)
+        keys, scores, files, unknown = outcome.found
+        run.lists[signal] = RankedList(signal, list(zip(keys, scores, strict=True)))
+        run.files.update(zip(keys, files, strict=True))
+        if min(files, default=0) < 0:
+            run.files.update((key, None) for key, file in zip(keys, files, strict=True) if file < 0)
+        run.unknown.update(dict.fromkeys(unknown))
+        run.reports[signal] = SignalReport(signal, weight, True, len(keys), outcome.milliseconds)
 
-    def _bm25(self, run: _Run) -> list[_Found]:
-        def search(corpus: Corpus, selection: Selection) -> list[Hit]:
-            if corpus.full_text is None:
-                raise FailedPrecondition(f"{corpus.repository} has no full-text index")
-            return corpus.full_text.search(run.query.text, selection, max(_DEPTH, run.query.pool))
+    def _bm25(self, run: _Run) -> _Found:
+        def search(corpus: Corpus, selection: Selection) -> Sequence[Hit]:
+            return _full_text(corpus).search(run.query.text, selection, max(_DEPTH, run.query.pool))
 
         return self._gathered(run, Signal.BM25, search)
 
-    def _fuzzy(self, run: _Run) -> list[_Found]:
-        def search(corpus: Corpus, selection: Selection) -> list[Hit]:
-            if corpus.full_text is None:
-                raise FailedPrecondition(f"{corpus.repository} has no full-text index")
-            return corpus.full_text.fuzzy(run.query.text, selection, run.query.pool)
+    def _fuzzy(self, run: _Run) -> _Found:
+        def search(corpus: Corpus, selection: Selection) -> Sequence[Hit]:
+            return _full_text(corpus).fuzzy(run.query.text, selection, run.query.pool)
 
         return self._gathered(run, Signal.FUZZY, search)
 
-    def _semantic(self, run: _Run) -> list[_Found]:
+    def _semantic(self, run: _Run) -> _Found:
         vector = functools.cache(self._query_vector)  # of each corpus's text: mostly the same one
-        lookups = {corpus.repository: lookup for corpus, lookup in zip(run.corpora, run.lookups, strict=True)}
 
-        def search(corpus: Corpus, selection: Selection) -> list[Hit]:
+        def search(corpus: Corpus, selection: Selection) -> Sequence[Hit]:
             vectors = corpus.vectors
             if vectors is None:
                 raise FailedPrecondition(f"{corpus.repository} has no vector index")
@@ -305,19 +329,17 @@ class ContextSearchService:
                 )
             text = without_name(run.query.text, corpus.repository) if self._policy.own_name else run.query.text
             nearest = functools.partial(vectors.search, vector(text, run.query.embedding), selection)
-            hits = nearest(run.query.pool)
-            node = lookups[corpus.repository]
-            return nearest(_DEEPER * run.query.pool) if self._is_flooded(run.query, hits, node) else hits
+            hits = Hits.of(nearest(run.query.pool))
+            is_flooded = self._is_flooded(run.query, hits, corpus.nodes.columns)
+            return nearest(_DEEPER * run.query.pool) if is_flooded else hits
 
         return self._gathered(run, Signal.SEMANTIC, search)
 
-    def _is_flooded(self, query: SearchQuery, hits: Sequence[Hit], node: Callable[[NodeId], CodeNode | None]) -> bool:
+    def _is_flooded(self, query: SearchQuery, hits: Hits, columns: NodeColumns) -> bool:
         """Whether most of a list is what will be ranked below other code, which the list then leaves no place for."""
         demoted = demoted_flags(query.text, query.scope.paths) if self._policy.past_demoted else 0
-        if not demoted:
-            return False
-        found = [node(hit.id) for hit in hits]
-        return 2 * len([1 for one in found if one is not None and int(one.flags) & demoted]) > len(hits)
+        rows = columns.rows(hits.numbers) if demoted else np.empty(0, np.int64)
+        return 2 * int(np.count_nonzero(columns.flags[rows[rows >= 0]] & demoted)) > len(hits)
 
     def _query_vector(self, text: str, embedding: tuple[float, ...] | None) -> Floats:
         if embedding is not None:
@@ -330,18 +352,26 @@ class ContextSearchService:
         title, prose = map(self._embedder.embed_query, (parts.title, f"{parts.title}\n{parts.prose}"))
         return _unit_vector(title + prose)
 
-    def _gathered(self, run: _Run, signal: Signal, search: Callable[[Corpus, Selection], list[Hit]]) -> list[_Found]:
+    def _gathered(self, run: _Run, signal: Signal, search: Callable[[Corpus, Selection], Sequence[Hit]]) -> _Found:
         """One list over all corpora: by raw score, which is comparable inside one signal."""
         steps = [step for step in self._policy.steps if step.signal is signal]
-        found: list[_Found] = []
-        for number, (corpus, selection) in enumerate(zip(run.corpora, run.selections, strict=True)):
-            hits = search(corpus, selection)
-            if steps:
-                hits = reordered(steps, hits, run.query, run.lookups[number])
-            found += [(number, hit.id, hit.score) for hit in hits]
-        if len(run.corpora) > 1:
-            found.sort(key=lambda one: (-one[2], one))
-        return found[: run.query.pool]
+        pool = run.query.pool
+        unknown: list[tuple[int, NodeId]] = []
+        parts = []
+        for number, member in enumerate(run.members):
+            nodes = member.corpus.nodes
+            hits = Hits.of(search(member.corpus, member.selection))
+            known, strangers = _told_apart(hits, nodes.columns)
+            unknown += [(number, node_id) for node_id in strangers]
+            hits = (reordered(steps, known, run.query, nodes) if steps else known)[:pool]
+            parts.append((*member.found(hits), hits.scores))
+        if not parts:
+            return _Found([], [], [])
+        keys, files, scores = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
+        if len(parts) > 1:
+            order = np.lexsort((keys, -scores))[:pool]
+            keys, files, scores = keys[order], files[order], scores[order]
+        return _Found(keys.tolist(), scores.tolist(), files.tolist(), unknown)
 
     # Expansion
 
@@ -352,35 +382,41 @@ class ContextSearchService:
         outcome = _attempt(self._graph, run)
         self._note(run, Signal.GRAPH, weight, outcome)
 
-    def _graph(self, run: _Run) -> list[_Found]:
+    def _graph(self, run: _Run) -> _Found:
         assert run.query.expansion is not None
         seeds = self._seeds(run)
-        run.seeds = tuple(seed.id for seed in seeds)
+        run.seeds = tuple(map(run.node_id, seeds))
         expanded = []
-        for number, corpus in enumerate(run.corpora):
-            own = [(rank, seed.id) for rank, seed in enumerate(seeds) if seed.corpus == number]
+        for number, member in enumerate(run.members):
+            own = [(rank, run.node_id(seed)) for rank, seed in enumerate(seeds) if run.member(seed) is member]
             if not own:
                 continue
-            if corpus.graph is None:
-                raise FailedPrecondition(f"the calls of {corpus.repository} are not resolved yet")
-            ids = [node_id for _, node_id in own]
-            accepts = None if run.selections[number].is_everything else self._acceptance(run, number)
-            walk = expand(corpus.graph, ids, run.query.expansion, run.query.pool, accepts)
+            graph = member.corpus.graph
+            if graph is None:
+                raise FailedPrecondition(f"the calls of {member.corpus.repository} are not resolved yet")
+            accepts = None if member.selection.is_everything else self._acceptance(run, member.selection)
+            walk = expand(graph, [node_id for _, node_id in own], run.query.expansion, run.query.pool, accepts)
             expanded += [(expansion_order(one, own[one.seed_rank][0]), number, one) for one in walk.kept]
         expanded.sort(key=lambda item: (item[0], item[1]))
-        expanded = expanded[: run.query.pool]
-        run.reached = {(number, one.node.id): one.reach for _, number, one in expanded}
-        return [(number, one.node.id, one.raw) for _, number, one in expanded]
+        return self._reached(run, [(number, one) for _, number, one in expanded[: run.query.pool]])
 
-    def _seeds(self, run: _Run) -> list[_Candidate]:
-        """The top of the fused text signals that the graph knows, before any penalty."""
+    def _reached(self, run: _Run, expanded: Sequence[tuple[int, Expanded]]) -> _Found:
+        """The list of what a walk reached, and how."""
+        keys, files = np.empty(len(expanded), np.int64), np.empty(len(expanded), np.int64)
+        for number in {number for number, _ in expanded}:
+            places = [place for place, (owner, _) in enumerate(expanded) if owner == number]
+            numbers = numbers_of(expanded[place][1].node.id for place in places)
+            keys[places], files[places] = run.members[number].found(Hits(numbers, np.zeros(len(places))))
+        found = _Found(keys.tolist(), [one.raw for _, one in expanded], files.tolist())
+        run.reached = {key: one.reach for key, (_, one) in zip(found.keys, expanded, strict=True)}
+        return found
+
+    def _seeds(self, run: _Run) -> list[_Key]:
+        """The top of the fused text signals, before any penalty."""
         fusion = run.by_text = self._by_text(run, room_for=Signal.GRAPH)
-        known = [one for one in fusion.scores if one.node is not None]
-        return [one.key for one in order(fusion, known, None, _place, 0.0, SEEDS)]
+        return [one.key for one in order(fusion, fusion.scores, None, run.place, 0.0, SEEDS)]
 
-    def _acceptance(self, run: _Run, number: int) -> Callable[[CodeNode], bool]:
-        selection = run.selections[number]
-
+    def _acceptance(self, run: _Run, selection: Selection) -> Callable[[CodeNode], bool]:
         def accepts(node: CodeNode) -> bool:
             if not selection.scope.is_everything and not selection.scope.accepts(node):
                 run.dropped_by_scope += 1
@@ -394,17 +430,17 @@ class ContextSearchService:
 
     # Ordering
 
-    def _fused(self, run: _Run) -> Fusion[_Candidate]:
+    def _fused(self, run: _Run) -> Fusion[_Key]:
         """The signals' votes, added per node and, where the policy says so, per file."""
         reached = run.lists.get(Signal.GRAPH)
         if reached is not None and run.by_text is not None:
             return joined(run.by_text, reached, run.weights)
         return self._by_text(run)
 
-    def _by_text(self, run: _Run, room_for: Signal | None = None) -> Fusion[_Candidate]:
+    def _by_text(self, run: _Run, room_for: Signal | None = None) -> Fusion[_Key]:
         """The votes of all signals that ran so far."""
         fusion = fuse(run.lists.values(), run.weights, room_for)
-        return cohere(fusion, _file, _id) if self._policy.file_coherence else fusion
+        return cohere(fusion, run.files.__getitem__) if self._policy.file_coherence else fusion
 
     def _check_answerable(self, run: _Run) -> None:
         if run.lists or not run.reports:
@@ -412,28 +448,19 @@ class ContextSearchService:
         reasons = "; ".join(run.warnings)
         raise Unavailable(f"no signal could answer: {reasons}")
 
-    def _accepted(self, run: _Run, candidates: Iterable[_Candidate]) -> list[_Candidate]:
-        """Known to the graph, in scope, not below the floor: checked once more, whatever the indexes did."""
-        known: list[_Candidate] = []
-        for one in candidates:
-            (known if one.node is not None else run.unknown).append(one)
-        if all(selection.is_everything for selection in run.selections):
-            return known
-        accepts = [self._acceptance(run, number) for number in range(len(run.corpora))]
-        return [one for one in known if accepts[one.corpus](one.known)]
+    def _accepted(self, run: _Run, candidates: Iterable[_Key]) -> list[_Key]:
+        """In scope, not below the floor: checked once more, whatever the indexes did."""
+        if all(member.selection.is_everything for member in run.members):
+            return list(candidates)
+        accepts = {member.first_key: self._acceptance(run, member.selection) for member in run.members}
+        return [key for key in candidates if accepts[run.member(key).first_key](run.node(key))]
 
-    def _penalty(self, run: _Run) -> Callable[[_Candidate], float] | None:
-        if not self._policy.freshness:
-            return None
-        facts = [corpus.freshness.fact for corpus in run.corpora]
-        if len(facts) == 1:
-            fact = facts[0]
-            return lambda one: fact(one.id).penalty
-        return lambda one: facts[one.corpus](one.id).penalty
+    def _penalty(self, run: _Run) -> Callable[[_Key], float] | None:
+        return (lambda key: run.fact(key).penalty) if self._policy.freshness else None
 
     # Filling in
 
-    def _results(self, run: _Run, ranked: Sequence[Ranked[_Candidate]]) -> tuple[SearchResult, ...]:
+    def _results(self, run: _Run, ranked: Sequence[Ranked[_Key]]) -> tuple[SearchResult, ...]:
         texts = self._texts(run, ranked)
         contents = self._contents(run, ranked, texts)
         return tuple(
@@ -441,26 +468,26 @@ class ContextSearchService:
             for one, content, text in zip(ranked, contents, texts, strict=True)
         )
 
-    def _result(self, run: _Run, one: Ranked[_Candidate], content: ResultContent, on_disk: OnDisk) -> SearchResult:
-        found = one.key
+    def _result(self, run: _Run, one: Ranked[_Key], content: ResultContent, on_disk: OnDisk) -> SearchResult:
         return SearchResult(
-            repository=run.corpora[found.corpus].repository,
-            node=found.known,
+            repository=run.member(one.key).corpus.repository,
+            node=run.node(one.key),
             score=one.score,
             votes=one.votes,
-            freshness=run.fact(found),
+            freshness=run.fact(one.key),
             label=_label(one.votes),
-            reach=run.reached.get((found.corpus, found.id)),
+            reach=run.reached.get(one.key),
             content=content,
             on_disk=on_disk,
         )
 
-    def _texts(self, run: _Run, ranked: Sequence[Ranked[_Candidate]]) -> list[NodeContent]:
+    def _texts(self, run: _Run, ranked: Sequence[Ranked[_Key]]) -> list[NodeContent]:
         """One look-up per corpus; an error there costs the text, not the answer."""
         texts = [NodeContent("", OnDisk.UNCHECKED)] * len(ranked)
-        for number, corpus in enumerate(run.corpora):
-            places = [index for index, one in enumerate(ranked) if one.key.corpus == number]
-            nodes = [ranked[index].key.known for index in places]
+        for member in run.members:
+            corpus = member.corpus
+            places = [index for index, one in enumerate(ranked) if run.member(one.key) is member]
+            nodes = [run.node(ranked[index].key) for index in places]
             if not nodes:
                 continue
             try:
@@ -473,14 +500,14 @@ class ContextSearchService:
         return texts
 
     def _contents(
-        self, run: _Run, ranked: Sequence[Ranked[_Candidate]], texts: Sequence[NodeContent]
+        self, run: _Run, ranked: Sequence[Ranked[_Key]], texts: Sequence[NodeContent]
     ) -> list[ResultContent]:
         query = run.query
         if query.content is Content.NONE:
             return [ResultContent()] * len(ranked)
         snippets = Snippets(query.text, self._similarity(run))
         cut = snippets.full if query.content is Content.FULL else snippets.snippet
-        contents = [cut(text.body, one.key.known.start_line) for one, text in zip(ranked, texts, strict=True)]
+        contents = [cut(text.body, run.node(one.key).start_line) for one, text in zip(ranked, texts, strict=True)]
         return contents if query.max_tokens is None else within_budget(contents, query.max_tokens)
 
     def _similarity(self, run: _Run) -> Callable[[list[str]], list[float]] | None:
@@ -501,7 +528,7 @@ class ContextSearchService:
         outside, below = self._left_out(run)
         near: dict[str, None] = {}
         searched = []
-        for corpus in run.corpora:
+        for corpus in (member.corpus for member in run.members):
             reader = corpus.full_text
             size = f"{reader.count()} nodes" if reader is not None else "no full-text index"
             searched.append(f"{corpus.repository} ({size}, generation {corpus.generation})")
@@ -518,7 +545,7 @@ class ContextSearchService:
     def _left_out(self, run: _Run) -> tuple[int, int]:
         """How many of the unfiltered keyword matches the scope and the floor left out."""
         outside = below = 0
-        for corpus, selection in zip(run.corpora, run.selections, strict=True):
+        for corpus, selection, *_ in run.members:
             if selection.is_everything or corpus.full_text is None or not run.query.has_text:
                 continue
             for hit in corpus.full_text.search(run.query.text, SELECT_ALL, run.query.pool):
@@ -546,25 +573,21 @@ class ContextSearchService:
 
     def _repair(self, run: _Run) -> None:
         """Have indexes forget what their graph does not know; the answer does not wait for it."""
-        for number, corpus in enumerate(run.corpora):
-            ids = [one.id for one in run.unknown if one.corpus == number]
-            if ids and corpus.repair is not None:
-                self._workers.submit(corpus.repair, ids)
-
-
-_file: Final[Callable[[_Candidate], Hashable]] = operator.attrgetter("file")
-_id: Final[Callable[[_Candidate], str]] = operator.attrgetter("id")
+        for number, member in enumerate(run.members):
+            ids = [node_id for owner, node_id in run.unknown if owner == number]
+            if ids and member.corpus.repair is not None:
+                self._workers.submit(member.corpus.repair, ids)
 
 
 class _Outcome(NamedTuple):
     """What came of asking one signal."""
 
-    found: list[_Found] | None
+    found: _Found | None
     error: Exception | None
     milliseconds: float
 
 
-def _attempt(ask: Callable[[_Run], list[_Found]], run: _Run) -> _Outcome:
+def _attempt(ask: Callable[[_Run], _Found], run: _Run) -> _Outcome:
     """Ask one signal; its failure is an answer too, and reported."""
     started = time.perf_counter()
     found, error = None, None
@@ -575,9 +598,18 @@ def _attempt(ask: Callable[[_Run], list[_Found]], run: _Run) -> _Outcome:
     return _Outcome(found, error, (time.perf_counter() - started) * 1e3)
 
 
-def _place(candidate: _Candidate) -> Placed:
-    node = candidate.known
-    return node.path, node.start_line, node.id
+def _full_text(corpus: Corpus) -> FullTextReader:
+    if corpus.full_text is None:
+        raise FailedPrecondition(f"{corpus.repository} has no full-text index")
+    return corpus.full_text
+
+
+def _told_apart(hits: Hits, columns: NodeColumns) -> tuple[Hits, list[NodeId]]:
+    """The hits that are nodes, and the ids of those that are none."""
+    known = columns.rows(hits.numbers) >= 0
+    if known.all():
+        return hits, []
+    return Hits(hits.numbers[known], hits.scores[known]), node_ids(hits.numbers[~known].tolist())
 
 
 def _label(votes: Mapping[Signal, Vote]) -> Label:

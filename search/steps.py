@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import functools
 import math
-import operator
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
-from ctxsearch.graph.model import TYPE_KINDS, CodeNode, NodeFlag, NodeId, NodeKind, module_node_id
+from ctxsearch.graph.columns import Numbers, Rows
+from ctxsearch.graph.model import TYPE_KINDS, CodeNode, NodeFlag, NodeId, NodeKind
 from ctxsearch.search.identifiers import content_words, stem, words
 from ctxsearch.search.long_texts import subject
-from ctxsearch.search.ports import Hit
+from ctxsearch.search.ports import Hits, NodeLookup, Scores, node_ids
 from ctxsearch.search.query import SearchQuery, Signal
 from ctxsearch.search.scope import dotted
 
@@ -65,48 +67,53 @@ def file_stem(path: str) -> str:
 class Listed(NamedTuple):
     """A signal's list in columns, by id: steps ask for the same things of every hit, and there are many steps."""
 
-    ids: list[NodeId]
-    scores: list[float]
-    nodes: list[CodeNode | None]
-    places: list[int]  # of each hit's file among the files
+    numbers: Numbers  # of ids, ascending
+    scores: Scores
+    kinds: NDArray[np.uint8]
+    flags: NDArray[np.int32]
+    places: NDArray[np.intp]  # of each hit's file among the files
     files: list[FileTraits | None]  # every file once; None where nodes stand in no file
-    node: Callable[[NodeId], CodeNode | None]  # any other node, such as a file's own
+    lines: NDArray[np.int32]  # how long each file is; 0 unknown
+    directories: NDArray[np.int32]  # one number for the files of one directory
+    node: Callable[[NodeId], CodeNode | None]
 
-    def best_first(self) -> list[int]:
-        """Where the hits are, best first; of equals the lower id, since sorting keeps the order of equals."""
-        return sorted(range(len(self.ids)), key=self.scores.__getitem__, reverse=True)
+    def best_first(self) -> Rows:
+        """Where the hits are, best first; of equals the lower id."""
+        return np.argsort(-self.scores, kind="stable")
 
-    def plus(self, gains: list[float]) -> list[float]:
+    def plus(self, gains: Scores) -> Scores:
         """Every score plus the gain of its file."""
-        return [score + gains[place] for score, place in zip(self.scores, self.places, strict=True)]
+        return self.scores + gains[self.places]
 
 
-def reordered(
-    steps: Iterable[RankingStep], hits: list[Hit], query: SearchQuery, node: Callable[[NodeId], CodeNode | None]
-) -> list[Hit]:
-    """The hits after all steps, best first."""
-    hits = sorted(hits, key=_id)
-    ids = [hit.id for hit in hits]
-    nodes = list(map(node, ids))
-    paths = [one.path if one is not None else "" for one in nodes]
-    numbers = {path: number for number, path in enumerate(dict.fromkeys(paths))}
-    places = list(map(numbers.__getitem__, paths))
-    files = [_traits[path] if path else None for path in numbers]
-    listed = Listed(ids, [hit.score for hit in hits], nodes, places, files, node)
+def reordered(steps: Iterable[RankingStep], hits: Hits, query: SearchQuery, nodes: NodeLookup) -> Hits:
+    """The hits, all of them nodes, after all steps, best first."""
+    columns = nodes.columns
+    order = np.argsort(hits.numbers)
+    numbers, scores = hits.numbers[order], hits.scores[order]
+    rows = columns.rows(numbers)
+    files, places = np.unique(columns.files[rows], return_inverse=True)
+    paths = columns.paths
+    listed = Listed(
+        numbers=numbers,
+        scores=scores,
+        kinds=columns.kinds[rows],
+        flags=columns.flags[rows],
+        places=places,
+        files=[_traits[paths[file]] if file >= 0 else None for file in files.tolist()],
+        lines=np.where(files >= 0, columns.lines[files], 0) if len(paths) else np.zeros(len(files), np.int32),
+        directories=np.where(files >= 0, columns.directories[files], -1) if len(paths) else files,
+        node=nodes.node,
+    )
     for step in steps:
         listed = listed._replace(scores=step(listed, query))
-    return [Hit(ids[place], listed.scores[place]) for place in listed.best_first()]
-
-
-_id: Final[Callable[[Hit], str]] = operator.attrgetter("id")
+    best = listed.best_first()
+    return Hits(numbers[best], listed.scores[best])
 
 
 class FileTraits(msgspec.Struct, frozen=True, gc=False):
     """What a file's path says, whatever is asked."""
 
-    id: NodeId  # of the file's own node
-    path: str
-    directory: str
     own: frozenset[str]  # stems of its name
     parent: frozenset[str]  # stems of its directory's name
     either: frozenset[str]  # stems of both
@@ -126,9 +133,6 @@ class _TraitsByPath(dict[str, FileTraits]):
         own = frozenset(map(stem, words(file_stem(path))))
         parent = frozenset(map(stem, words(directory.rpartition("/")[2])))
         traits = self[path] = FileTraits(
-            module_node_id(path),
-            path,
-            directory,
             own,
             parent,
             own | parent,
@@ -156,7 +160,7 @@ class RankingStep(Protocol):
         """Whose list it scores."""
         ...
 
-    def __call__(self, listed: Listed, query: SearchQuery, /) -> list[float]:
+    def __call__(self, listed: Listed, query: SearchQuery, /) -> Scores:
         """A score for every hit, in the order of the list."""
         ...
 
@@ -171,17 +175,12 @@ class SemanticDemotion:
     name: str = "semantic_demotion"
     signal: Signal = Signal.SEMANTIC
 
-    def __call__(self, listed: Listed, query: SearchQuery, /) -> list[float]:
+    def __call__(self, listed: Listed, query: SearchQuery, /) -> Scores:
         """Cosines of demoted nodes shrink by their factor."""
-        demoted, below = self.factor, demoted_flags(query.text, query.scope.paths)
-        variable = NodeKind.VARIABLE
-        scores = []
-        for node, score in zip(listed.nodes, listed.scores, strict=True):
-            if node is not None:
-                factor = demoted if int(node.flags) & below else 1.0
-                score *= factor * self.variable if node.kind is variable else factor
-            scores.append(score)
-        return scores
+        below = demoted_flags(query.text, query.scope.paths)
+        factors = np.where(listed.flags & below, self.factor, 1.0)
+        factors[listed.kinds == _VARIABLE] *= self.variable
+        return listed.scores * factors
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,23 +199,20 @@ class Definition:
     name: str = "definition"
     signal: Signal = Signal.BM25
 
-    def __call__(self, listed: Listed, query: SearchQuery, /) -> list[float]:
+    def __call__(self, listed: Listed, query: SearchQuery, /) -> Scores:
         """Reorders exact symbols among themselves; the rest stays below them."""
-        if max(listed.scores, default=0.0) < EXACT_SCORE:
-            return listed.scores
-        exact = [
-            node if score >= EXACT_SCORE else None for node, score in zip(listed.nodes, listed.scores, strict=True)
-        ]
-        typed = dotted(query.text.strip().removesuffix("()")).rpartition(".")[2]
+        places = np.flatnonzero(listed.scores >= EXACT_SCORE).tolist()
+        exact = [listed.node(node_id) for node_id in node_ids(listed.numbers[places].tolist())]
+        typed = dotted(query.text.strip().removesuffix("()")).rpartition(".")[2] if exact else ""
         is_type = any(one.kind in TYPE_KINDS and one.name == typed for one in exact if one is not None)
-        scores = []
-        for node, score in zip(exact, listed.scores, strict=True):
+        scores = listed.scores.copy()
+        for place, node in zip(places, exact, strict=True):
             if node is None:
-                scores.append(score)
-            elif is_type and node.kind not in TYPE_KINDS:
-                scores.append(score / EXACT_BONUS)
+                continue
+            if is_type and node.kind not in TYPE_KINDS:
+                scores[place] /= EXACT_BONUS
             else:
-                scores.append(score * self._factor(node, typed))
+                scores[place] *= self._factor(node, typed)
         return scores
 
     def _factor(self, found: CodeNode, typed: str) -> float:
@@ -247,15 +243,21 @@ class PathMatch:
     parent_weight: float = 0.5  # its directory's name is
     name: str = "path_match"
 
-    def __call__(self, listed: Listed, query: SearchQuery, /) -> list[float]:
+    def __call__(self, listed: Listed, query: SearchQuery, /) -> Scores:
         """Scores plus what the path says."""
         asked = _asked_for(query.text)
-        if not asked:
-            return listed.scores
         disjoint = asked.isdisjoint
-        return listed.plus(
-            [0.0 if file is None or disjoint(file.either) else self._gain(file, asked) for file in listed.files]
-        )
+        named = [
+            (place, self._gain(file, asked))
+            for place, file in enumerate(listed.files)
+            if file is not None and not disjoint(file.either)
+        ]
+        if not named:
+            return listed.scores
+        gains = np.zeros(len(listed.files))
+        places, values = zip(*named, strict=True)
+        gains[list(places)] = values
+        return listed.plus(gains)
 
     def _gain(self, file: FileTraits, asked: frozenset[str]) -> float:
         return self.stem_weight * _share(file.own, asked) + self.parent_weight * _share(file.parent, asked)
@@ -273,21 +275,18 @@ class FilePrior:
     side_penalty: float = 0.5  # in a directory of side code that the query does not name
     name: str = "file_prior"
 
-    def __call__(self, listed: Listed, query: SearchQuery, /) -> list[float]:
+    def __call__(self, listed: Listed, query: SearchQuery, /) -> Scores:
         """Scores plus what is known of the file."""
         asked = _said(query.text)
-        gains, node = [], listed.node
-        for file in listed.files:
-            if file is None:
-                gains.append(0.0)
-                continue
-            own = node(file.id)
-            doublings = _DOUBLINGS[min(own.end_line, _MANY_LINES)] if own is not None else 0.0
-            gain = self.size_weight * doublings - self.depth_penalty * file.depth
-            if file.side and file.side.isdisjoint(asked):
-                gain -= self.side_penalty
-            gains.append(gain - self.data_penalty if file.is_data else gain)
-        return listed.plus(gains)
+        losses = np.array([0.0 if file is None else self._loss(file, asked) for file in listed.files])
+        return listed.plus(self.size_weight * _DOUBLINGS[np.minimum(listed.lines, _MANY_LINES)] - losses)
+
+    def _loss(self, file: FileTraits, asked: frozenset[str]) -> float:
+        """What depth, data and side code cost."""
+        loss = self.depth_penalty * file.depth
+        if file.is_data:
+            loss += self.data_penalty
+        return loss + self.side_penalty if file.side and file.side.isdisjoint(asked) else loss
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,39 +299,49 @@ class DirectoryCoherence:
     others: int = 3  # how many of them count
     name: str = "directory_coherence"
 
-    def __call__(self, listed: Listed, query: SearchQuery, /) -> list[float]:  # noqa: ARG002
+    def __call__(self, listed: Listed, query: SearchQuery, /) -> Scores:  # noqa: ARG002
         """Scores plus the directory's share, counted from the lowest score of the list."""
         best = _best_of_files(listed)
-        lowest = min([score for score in best if score > -math.inf], default=0.0)
-        directories: dict[str, list[tuple[float, str, int]]] = {}
-        for place, (file, score) in enumerate(zip(listed.files, best, strict=True)):
-            if file is not None:
-                directories.setdefault(file.directory, []).append((lowest - score, file.path, place))
-        gains = [0.0] * len(best)
-        fading = [self.fading**place for place in range(self.others)]
-        for files in directories.values():
-            if len(files) > 1:
-                files.sort()
-                self._share_out(files, fading, gains)
+        there = best > -math.inf
+        scores = np.where(there, best - best.min(initial=math.inf, where=there), 0.0)
+        order = np.lexsort((-scores, listed.directories))
+        group = Groups.of(listed.directories[order])
+        sorted_scores = scores[order]
+        shares = np.zeros(len(order))
+        for other in range(self.others):
+            # The next one of the others: past the file itself, if that comes before it.
+            place = group.first + other + (other >= group.place)
+            there = place < group.end
+            shares[there] += self.fading**other * sorted_scores[place[there]]
+        gains = np.empty(len(order))
+        gains[order] = self.weight * shares
         return listed.plus(gains)
 
-    def _share_out(self, files: list[tuple[float, str, int]], fading: list[float], gains: list[float]) -> None:
-        """Note what each file of one directory gains, the best ones first: only these count, for most files alike."""
-        leaders = [file for file in files[: self.others + 1] if file[0] < math.inf]
-        scores = [-below for below, _, _ in leaders]
-        rest = self.weight * sum(map(operator.mul, scores, fading))
-        for _, _, place in files:
-            gains[place] = rest
-        for rank, (_, _, place) in enumerate(leaders):
-            gains[place] = self.weight * sum(map(operator.mul, scores[:rank] + scores[rank + 1 :], fading))
+
+class Groups(NamedTuple):
+    """Runs of equal keys, seen from each of their members."""
+
+    first: Rows  # where the run begins
+    place: Rows  # of the member in its run, from 0
+    end: Rows  # where the next run begins
+
+    @staticmethod
+    def of(keys: NDArray[np.generic]) -> Groups:
+        """The runs of keys that are in order."""
+        places = np.arange(len(keys))
+        begins = np.empty(len(keys), np.bool_)
+        begins[:1] = True
+        np.not_equal(keys[1:], keys[:-1], out=begins[1:])
+        starts = np.flatnonzero(begins)
+        run = np.cumsum(begins) - 1
+        first = starts[run]
+        return Groups(first, places - first, np.append(starts[1:], len(keys))[run])
 
 
-def _best_of_files(listed: Listed) -> list[float]:
+def _best_of_files(listed: Listed) -> Scores:
     """The best score in every file but those of exact symbols; minus infinity where there is none."""
-    best = [-math.inf] * len(listed.files)
-    for score, place in zip(listed.scores, listed.places, strict=True):
-        if best[place] < score < EXACT_SCORE:
-            best[place] = score
+    best = np.full(len(listed.files), -math.inf)
+    np.maximum.at(best, listed.places, np.where(listed.scores < EXACT_SCORE, listed.scores, -math.inf))
     if None in listed.files:
         best[listed.files.index(None)] = -math.inf
     return best
@@ -346,16 +355,15 @@ class Spread:
     step: float = 1.5  # what each earlier node of the same file costs, in scores relative to the best
     name: str = "spread"
 
-    def __call__(self, listed: Listed, query: SearchQuery, /) -> list[float]:  # noqa: ARG002
+    def __call__(self, listed: Listed, query: SearchQuery, /) -> Scores:  # noqa: ARG002
         """Exact symbols stay together."""
-        shown = [0] * len(listed.files)
-        scores, places = listed.scores.copy(), listed.places
-        for hit in listed.best_first():
-            place = places[hit]
-            if shown[place] and scores[hit] < EXACT_SCORE and listed.files[place] is not None:
-                scores[hit] -= self.step * shown[place]
-            shown[place] += 1
-        return scores
+        order = np.lexsort((-listed.scores, listed.places))
+        shown = np.empty(len(order))
+        shown[order] = Groups.of(listed.places[order]).place
+        gives_way = listed.scores < EXACT_SCORE
+        if None in listed.files:
+            gives_way &= listed.places != listed.files.index(None)
+        return listed.scores - np.where(gives_way, self.step * shown, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,23 +375,17 @@ class SemanticCoherence:
     name: str = "semantic_coherence"
     signal: Signal = Signal.SEMANTIC
 
-    def __call__(self, listed: Listed, query: SearchQuery, /) -> list[float]:  # noqa: ARG002
+    def __call__(self, listed: Listed, query: SearchQuery, /) -> Scores:  # noqa: ARG002
         """Cosine plus the file's share."""
-        together = [0.0] * len(listed.files)
-        fade = [1.0] * len(listed.files)
-        places, nodes, scores, module = listed.places, listed.nodes, listed.scores, NodeKind.MODULE
-        for hit in listed.best_first():
-            place = places[hit]
-            faded = fade[place]
-            if faded != 1.0 and (node := nodes[hit]) is not None and node.kind is module:
-                continue  # a file's own node repeats the signatures of its members: no second match
-            together[place] += scores[hit] * faded
-            fade[place] = faded * self.fading
+        order = np.lexsort((-listed.scores, listed.places))
+        group = Groups.of(listed.places[order])
+        # A file's own node repeats the signatures of its members: no second match.
+        counts = (listed.kinds[order] != _MODULE) | (group.place == 0)
+        before = np.cumsum(counts) - counts
+        faded = np.where(counts, self.fading ** (before - before[group.first]), 0.0)
+        together = np.bincount(listed.places[order], listed.scores[order] * faded, len(listed.files))
         whole = 1 + self.weight / (1 - self.fading)  # of which a node scores at most this: a cosine stays below one
-        return [
-            (score + self.weight * together[place]) / whole
-            for score, place in zip(listed.scores, listed.places, strict=True)
-        ]
+        return listed.plus(self.weight * together) / whole
 
 
 EXACT_BONUS: Final = 1_000.0  # factor that no other match can make up: an exact symbol is on top everywhere
@@ -401,7 +403,9 @@ _SIDE_FILES: Final = frozenset({"mock", "mocks"})
 _PAGES: Final = (".html", ".htm")  # prose among documents, elsewhere part of a program
 _PROSE_WORDS: Final = frozenset({"doc", "docs"})
 _MANY_LINES: Final = 2000  # beyond this, more lines make a file no more central
-_DOUBLINGS: Final = tuple(math.log2(1 + lines) for lines in range(_MANY_LINES + 1))
+_DOUBLINGS: Final = np.array([math.log2(1 + lines) for lines in range(_MANY_LINES + 1)])
+_VARIABLE: Final = int(NodeKind.VARIABLE)
+_MODULE: Final = int(NodeKind.MODULE)
 
 DEFAULT_STEPS: Final[tuple[RankingStep, ...]] = (
     Definition(),

@@ -7,7 +7,6 @@ the true cosines of the best rows. bench/vectors.py prints the times and the rec
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -16,12 +15,12 @@ import numkong
 import numpy as np
 from numpy.typing import NDArray
 
+from ctxsearch.graph.columns import Numbers, numbers_of
 from ctxsearch.graph.model import NodeId, NodeKind
-from ctxsearch.search.ports import Floats, Hit, Selection, node_ids
+from ctxsearch.search.ports import NO_HITS, Floats, Hits, Selection
 from ctxsearch.search.scope import Scope
 
 Mask = NDArray[np.bool_]
-Numbers = NDArray[np.uint64]
 Halves = NDArray[np.float16]
 
 _STEPS: Final = 127  # of a byte, either side of zero
@@ -147,7 +146,7 @@ class VectorMatrix:
         live = [block.nodes[mask] for block, mask in zip(self.blocks, self.alive, strict=True)]
         return len(np.unique(np.concatenate(live))) if live else 0
 
-    def search(self, vector: Floats, selection: Selection, limit: int) -> list[Hit]:
+    def search(self, vector: Floats, selection: Selection, limit: int) -> Hits:
         """Nearest nodes first; pieces folded to their node; nothing that points away from the query."""
         masks = self._selected(selection)
         rows = 2 * limit  # some of the best ones are pieces of one node
@@ -159,7 +158,7 @@ class VectorMatrix:
             ]
             best, is_whole = _folded(found, rows, limit)
             if is_whole:
-                return [Hit(node_id, score) for node_id, score in zip(node_ids(list(best)), best.values(), strict=True)]
+                return best
             rows *= 4
 
     def replaced(self, paths: Collection[str], block: VectorBlock | None) -> VectorMatrix:
@@ -168,7 +167,7 @@ class VectorMatrix:
 
     def without(self, ids: Iterable[NodeId]) -> VectorMatrix:
         """Without the rows of some nodes."""
-        numbers = np.array([int(node_id, 16) for node_id in ids], dtype=np.uint64)
+        numbers = numbers_of(ids)
         return self._marked([np.isin(one.nodes, numbers) for one in self.blocks], None)
 
     def unknown_rows(self, nodes: Numbers, hashes: Numbers) -> Mask:
@@ -217,32 +216,27 @@ class VectorMatrix:
         if not selection.scope.is_everything:
             mask = mask & block.rows_in(selection.scope)
         if selection.denied:
-            mask = mask & ~np.isin(block.nodes, _numbers(selection.denied))
+            mask = mask & np.isin(block.nodes, selection.denied_numbers, invert=True)
         return None if mask.all() else mask
 
 
-def _folded(found: list[tuple[Numbers, Floats]], rows: int, limit: int) -> tuple[dict[int, float], bool]:
+def _folded(found: list[tuple[Numbers, Floats]], rows: int, limit: int) -> tuple[Hits, bool]:
     """The best nodes of the best rows, nearest first; and whether the rows were enough for all that are wanted."""
     if not found:
-        return {}, True
-    nodes, cosines = (np.concatenate(column) for column in zip(*found, strict=True))
+        return NO_HITS, True
+    nodes, cosines = found[0] if len(found) == 1 else map(np.concatenate, zip(*found, strict=True))
+    is_all = len(nodes) < rows
     order = np.lexsort((nodes, -cosines))[:rows]  # below these, another block's rows might be missing
-    best: dict[int, float] = {}
-    for node, score in zip(nodes[order].tolist(), cosines[order].tolist(), strict=True):
-        if score <= 0.0 or len(best) == limit:
-            return best, True
-        best.setdefault(node, score)
-    return best, len(best) == limit or len(nodes) < rows
+    nodes, cosines = nodes[order], cosines[order]
+    near = int(np.count_nonzero(cosines > 0.0))
+    first = np.sort(np.unique(nodes[:near], return_index=True)[1])[:limit]
+    best = Hits(nodes[first], cosines[first].astype(np.float64))
+    return best, is_all or near < len(nodes) or len(first) == limit
 
 
 def _row_keys(nodes: Numbers, hashes: Numbers) -> Numbers:
     """One number per row; a passage's hash covers its node's name and text, not its path's other nodes."""
     return nodes ^ (hashes * np.uint64(0x9E3779B97F4A7C15))
-
-
-@functools.lru_cache(maxsize=8)
-def _numbers(ids: frozenset[NodeId]) -> Numbers:
-    return np.array(sorted(int(node_id, 16) for node_id in ids), dtype=np.uint64)
 
 
 def _tidied(blocks: list[VectorBlock], alive: list[Mask]) -> VectorMatrix:

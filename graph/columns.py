@@ -1,0 +1,117 @@
+"""Nodes in columns: what ranking asks of hundreds of them at once. numpy only; knows no text and no edge.
+
+A row is a node's place by id. Rows and the numbers of files mean something inside one `NodeColumns` only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ctxsearch.graph.model import CodeNode, NodeId, NodeKind, module_node_id
+
+Numbers = NDArray[np.uint64]  # node ids as numbers, in the same order as their spellings
+Rows = NDArray[np.int64]
+
+NO_FILE: Final = -1
+
+
+def number_of(node_id: NodeId) -> int:
+    """The number that a node's id spells."""
+    return int(node_id, 16)
+
+
+def numbers_of(ids: Iterable[NodeId]) -> Numbers:
+    """The numbers that ids spell."""
+    return np.array([int(one, 16) for one in ids], dtype=np.uint64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NodeColumns:
+    """All nodes of one generation by number, and their files. A value: `replaced` makes the next one."""
+
+    numbers: Numbers  # of the nodes, ascending
+    files: NDArray[np.int32]  # the number of each node's file; NO_FILE where it stands in none
+    kinds: NDArray[np.uint8]
+    flags: NDArray[np.int32]
+    paths: tuple[str, ...]  # by number of the file; a file that is gone keeps its number
+    directories: NDArray[np.int32]  # by number of the file, alike for files of one directory
+    lines: NDArray[np.int32]  # by number of the file, how long it is; 0 unknown
+    _file_numbers: Mapping[str, int]  # by path
+    _directory_numbers: Mapping[str, int]
+
+    @staticmethod
+    def of(nodes: Iterable[CodeNode]) -> NodeColumns:
+        """The columns of some nodes."""
+        empty = NodeColumns(
+            numbers=np.empty(0, np.uint64),
+            files=np.empty(0, np.int32),
+            kinds=np.empty(0, np.uint8),
+            flags=np.empty(0, np.int32),
+            paths=(),
+            directories=np.empty(0, np.int32),
+            lines=np.empty(0, np.int32),
+            _file_numbers={},
+            _directory_numbers={},
+        )
+        return empty.replaced((), nodes)
+
+    def rows(self, numbers: Numbers) -> Rows:
+        """Where nodes are; -1 for those that are not there."""
+        if not len(self.numbers):
+            return np.full(len(numbers), -1)
+        rows = self.numbers.searchsorted(numbers)
+        rows[rows == len(self.numbers)] = 0
+        rows[self.numbers[rows] != numbers] = -1
+        return rows
+
+    def node_id(self, row: int) -> NodeId:
+        """The id of the node in a row."""
+        return NodeId(f"{int(self.numbers[row]):016x}")
+
+    def replaced(self, gone: Iterable[NodeId], new: Iterable[CodeNode]) -> NodeColumns:
+        """Without some nodes, with others; one of the same id takes the other's place."""
+        nodes = list(new)
+        added = numbers_of(node.id for node in nodes)
+        kept = np.isin(self.numbers, np.concatenate([numbers_of(gone), added]), invert=True)
+        numbers = np.concatenate([self.numbers[kept], added])
+        order = np.argsort(numbers)
+        paths = [path for path in dict.fromkeys(node.path for node in nodes) if path and path not in self._file_numbers]
+        file_numbers = _numbered(self._file_numbers, paths)
+        parents = [path.rpartition("/")[0] for path in paths]
+        directory_numbers = _numbered(self._directory_numbers, parents)
+
+        def column(before: NDArray[np.generic], values: list[int]) -> NDArray[np.generic]:
+            return np.concatenate([before[kept], np.array(values, before.dtype)])[order]
+
+        return NodeColumns(
+            numbers=numbers[order],
+            files=column(self.files, [file_numbers.get(node.path, NO_FILE) for node in nodes]),
+            kinds=column(self.kinds, [int(node.kind) for node in nodes]),
+            flags=column(self.flags, [int(node.flags) for node in nodes]),
+            paths=(*self.paths, *paths),
+            directories=np.concatenate(
+                [self.directories, np.array([directory_numbers[one] for one in parents], np.int32)]
+            ),
+            lines=self._lines(len(paths), file_numbers, nodes),
+            _file_numbers=file_numbers,
+            _directory_numbers=directory_numbers,
+        )
+
+    def _lines(self, more: int, file_numbers: Mapping[str, int], nodes: Iterable[CodeNode]) -> NDArray[np.int32]:
+        """How long files are: as long as their own nodes."""
+        lines = np.concatenate([self.lines, np.zeros(more, np.int32)])
+        for node in nodes:
+            if node.kind is NodeKind.MODULE and node.path and node.id == module_node_id(node.path):
+                lines[file_numbers[node.path]] = node.end_line
+        return lines
+
+
+def _numbered(before: Mapping[str, int], more: Iterable[str]) -> Mapping[str, int]:
+    """The same with numbers for what has none yet."""
+    new = [one for one in dict.fromkeys(more) if one not in before]
+    return {**before, **{one: number for number, one in enumerate(new, len(before))}} if new else before
