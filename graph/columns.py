@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,8 @@ Numbers = NDArray[np.uint64]  # node ids as numbers, in the same order as their 
 Rows = NDArray[np.int64]
 
 NO_FILE: Final = -1
+
+_Value = TypeVar("_Value", bound=np.generic)
 
 
 def number_of(node_id: NodeId) -> int:
@@ -79,13 +81,13 @@ class NodeColumns:
         added = numbers_of(node.id for node in nodes)
         kept = np.isin(self.numbers, np.concatenate([numbers_of(gone), added]), invert=True)
         numbers = np.concatenate([self.numbers[kept], added])
-        order = np.argsort(numbers)
+        order = np.argsort(numbers, kind="stable")  # quick where most are in order
         paths = [path for path in dict.fromkeys(node.path for node in nodes) if path and path not in self._file_numbers]
         file_numbers = _numbered(self._file_numbers, paths)
         parents = [path.rpartition("/")[0] for path in paths]
         directory_numbers = _numbered(self._directory_numbers, parents)
 
-        def column(before: NDArray[np.generic], values: list[int]) -> NDArray[np.generic]:
+        def column(before: NDArray[_Value], values: list[int]) -> NDArray[_Value]:
             return np.concatenate([before[kept], np.array(values, before.dtype)])[order]
 
         return NodeColumns(

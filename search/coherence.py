@@ -19,10 +19,10 @@ from ctxsearch.search.ranking import Ballot, Fusion, RankedList, added, exact_ke
 from ctxsearch.search.steps import EXACT_SCORE
 
 TEXT_SIGNALS: Final = frozenset({Signal.BM25, Signal.SEMANTIC})
-NEXT_NODE: Final = 0.8  # what the next node of a file keeps: about fifteen places
+NEXT_NODE: Final = 0.75  # what the next node of a file keeps: about twenty places
 _STEEPNESS: Final = 3  # of the files' order: a fourth place is worth four sevenths of a first
 
-Key = TypeVar("Key", bound=Hashable)
+Key = TypeVar("Key", int, str)  # of equals the lower one comes first
 
 
 def cohere(fusion: Fusion[Key], file_of: Callable[[Key], Hashable | None]) -> Fusion[Key]:

@@ -42,7 +42,7 @@ from ctxsearch.search.steps import EXACT_BONUS, demoted_flags
 
 FORMAT: Final = "text-6"  # names schema and contents; another one lives in another directory and is built anew
 _META: Final = "generation"
-_WRITER_HEAP: Final = 64_000_000
+_WRITER_HEAP: Final = 192_000_000  # 100,000 nodes in one segment: every further one costs each word's look-ups again
 _KIND_SHIFT: Final = 32
 _VARIABLE: Final = int(NodeKind.VARIABLE)
 _EXTERNAL: Final = int(NodeKind.EXTERNAL)
@@ -71,7 +71,7 @@ class LexicalPolicy:
     file_coverage: float = 1.4  # share of the query's words, by rarity, that the file contains
     variable: float = 0.6  # factor on a variable's own match: all name, it matches better than the code that answers
     node_match: float = 1.5  # how well the node itself matches
-    second_match: float = 0.3  # of the file's next best node's match: two that match say more than one
+    second_match: float = 0.4  # of the file's next best node's match: two that match say more than one
     files: int = 150  # how many files take part
     emphasis: Emphasis = field(default_factory=Emphasis)  # on words of a long text
     mentioned_file: float = 1.0  # what a file gains whose name the text spells, shared by the files of that name

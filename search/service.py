@@ -16,9 +16,8 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ctxsearch.graph.columns import NodeColumns, numbers_of
+from ctxsearch.graph.columns import NodeColumns, Numbers, Rows, numbers_of
 from ctxsearch.graph.freshness import Freshness
 from ctxsearch.graph.model import CodeNode, NodeId
 from ctxsearch.search.coherence import cohere
@@ -59,10 +58,10 @@ from ctxsearch.search.steps import EXACT_SCORE, RankingPolicy, demoted_flags, re
 
 _NEAR_NAMES: Final = 5
 _WORKERS: Final = 4
-# How many nodes of full text the ranking steps see, however few are asked for: they lift some far up. Vectors gain
-# little from more than the pool, and every hundred nodes cost a millisecond (docs/relevance.md).
-_DEPTH: Final = 150
-_DEEPER: Final = 4  # how many times as many are looked at where tests fill the list
+# How many nodes of a signal the ranking steps see, however few are asked for: they lift some far up
+# (docs/relevance.md).
+_DEPTH: Final = 250
+_DEEPER: Final = 4  # how many times the pool is looked at where tests fill the list
 
 
 # A node that a signal found, as one number of a request: its row among the nodes of its corpus, after all rows of the
@@ -75,8 +74,9 @@ class _Found(NamedTuple):
 
     keys: list[_Key]
     scores: list[float]
-    files: list[int]  # of each key, as a number of the request; negative where it stands in none
-    unknown: list[tuple[int, NodeId]] = []  # what an index knows and the graph of its corpus does not
+    ids: list[NodeId]
+    files: list[int]  # as a number of the request; negative where a node stands in none
+    unknown: Sequence[tuple[int, NodeId]] = ()  # what an index knows and the graph of its corpus does not
 
 
 class _Member(NamedTuple):
@@ -87,12 +87,11 @@ class _Member(NamedTuple):
     first_key: _Key
     first_file: int
 
-    def found(self, hits: Hits) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The keys of nodes that the graph knows, and their files."""
+    def placed(self, rows: Rows) -> tuple[Rows, Numbers, Rows]:
+        """Nodes as keys, by the numbers of their ids, and their files."""
         columns = self.corpus.nodes.columns
-        rows = columns.rows(hits.numbers)
         files = columns.files[rows]
-        return rows + self.first_key, np.where(files < 0, files, files + self.first_file)
+        return rows + self.first_key, columns.numbers[rows], np.where(files < 0, files, files + self.first_file)
 
 
 @dataclass(slots=True)
@@ -102,6 +101,7 @@ class _Run:
     query: SearchQuery
     members: tuple[_Member, ...]
     weights: Mapping[Signal, float]  # of the signals that this request runs
+    ids: dict[_Key, NodeId] = field(default_factory=dict)  # of every node found
     files: dict[_Key, int | None] = field(default_factory=dict)  # of every node found; None: it stands in none
     nodes: dict[_Key, CodeNode] = field(default_factory=dict)  # of those that were asked for
     lists: dict[Signal, RankedList[_Key]] = field(default_factory=dict)
@@ -129,23 +129,18 @@ class _Run:
         members = self.members
         return members[0] if len(members) == 1 else next(one for one in reversed(members) if one.first_key <= key)
 
-    def node_id(self, key: _Key) -> NodeId:
-        """How a node's id is spelled."""
-        member = self.member(key)
-        return member.corpus.nodes.columns.node_id(key - member.first_key)
-
     def node(self, key: _Key) -> CodeNode:
         """The node itself."""
         node = self.nodes.get(key)
         if node is None:
-            found = self.member(key).corpus.nodes.node(self.node_id(key))
+            found = self.member(key).corpus.nodes.node(self.ids[key])
             assert found is not None, "columns and nodes are of one generation"
             node = self.nodes[key] = found
         return node
 
     def fact(self, key: _Key) -> FreshnessFact:
         """The node's freshness."""
-        return self.member(key).corpus.freshness.fact(self.node_id(key))
+        return self.member(key).corpus.freshness.fact(self.ids[key])
 
     def place(self, key: _Key) -> Placed:
         """What decides between equals."""
@@ -295,8 +290,9 @@ class ContextSearchService:
             run.warnings.append(f"{signal} did not answer: {reason}")
             run.reports[signal] = SignalReport(signal, weight, False, 0, outcome.milliseconds, reason)
             return
-        keys, scores, files, unknown = outcome.found
+        keys, scores, ids, files, unknown = outcome.found
         run.lists[signal] = RankedList(signal, list(zip(keys, scores, strict=True)))
+        run.ids.update(zip(keys, ids, strict=True))
         run.files.update(zip(keys, files, strict=True))
         if min(files, default=0) < 0:
             run.files.update((key, None) for key, file in zip(keys, files, strict=True) if file < 0)
@@ -304,8 +300,10 @@ class ContextSearchService:
         run.reports[signal] = SignalReport(signal, weight, True, len(keys), outcome.milliseconds)
 
     def _bm25(self, run: _Run) -> _Found:
+        depth = max(_DEPTH, run.query.pool)
+
         def search(corpus: Corpus, selection: Selection) -> Sequence[Hit]:
-            return _full_text(corpus).search(run.query.text, selection, max(_DEPTH, run.query.pool))
+            return _full_text(corpus).search(run.query.text, selection, depth)
 
         return self._gathered(run, Signal.BM25, search)
 
@@ -317,6 +315,7 @@ class ContextSearchService:
 
     def _semantic(self, run: _Run) -> _Found:
         vector = functools.cache(self._query_vector)  # of each corpus's text: mostly the same one
+        depth = max(_DEPTH, run.query.pool)
 
         def search(corpus: Corpus, selection: Selection) -> Sequence[Hit]:
             vectors = corpus.vectors
@@ -329,9 +328,9 @@ class ContextSearchService:
                 )
             text = without_name(run.query.text, corpus.repository) if self._policy.own_name else run.query.text
             nearest = functools.partial(vectors.search, vector(text, run.query.embedding), selection)
-            hits = Hits.of(nearest(run.query.pool))
+            hits = Hits.of(nearest(depth))
             is_flooded = self._is_flooded(run.query, hits, corpus.nodes.columns)
-            return nearest(_DEEPER * run.query.pool) if is_flooded else hits
+            return nearest(max(depth, _DEEPER * run.query.pool)) if is_flooded else hits
 
         return self._gathered(run, Signal.SEMANTIC, search)
 
@@ -361,17 +360,20 @@ class ContextSearchService:
         for number, member in enumerate(run.members):
             nodes = member.corpus.nodes
             hits = Hits.of(search(member.corpus, member.selection))
-            known, strangers = _told_apart(hits, nodes.columns)
-            unknown += [(number, node_id) for node_id in strangers]
-            hits = (reordered(steps, known, run.query, nodes) if steps else known)[:pool]
-            parts.append((*member.found(hits), hits.scores))
+            rows, scores = nodes.columns.rows(hits.numbers), hits.scores
+            if rows.min(initial=0) < 0:
+                unknown += [(number, node_id) for node_id in node_ids(hits.numbers[rows < 0].tolist())]
+                rows, scores = rows[rows >= 0], scores[rows >= 0]
+            if steps and len(rows):
+                rows, scores = reordered(steps, rows, scores, run.query, nodes)
+            parts.append((*member.placed(rows[:pool]), scores[:pool]))
         if not parts:
-            return _Found([], [], [])
-        keys, files, scores = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
+            return _Found([], [], [], [])
+        keys, numbers, files, scores = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
         if len(parts) > 1:
             order = np.lexsort((keys, -scores))[:pool]
-            keys, files, scores = keys[order], files[order], scores[order]
-        return _Found(keys.tolist(), scores.tolist(), files.tolist(), unknown)
+            keys, numbers, files, scores = keys[order], numbers[order], files[order], scores[order]
+        return _Found(keys.tolist(), scores.tolist(), node_ids(numbers.tolist()), files.tolist(), unknown)
 
     # Expansion
 
@@ -385,10 +387,10 @@ class ContextSearchService:
     def _graph(self, run: _Run) -> _Found:
         assert run.query.expansion is not None
         seeds = self._seeds(run)
-        run.seeds = tuple(map(run.node_id, seeds))
+        run.seeds = tuple(map(run.ids.__getitem__, seeds))
         expanded = []
         for number, member in enumerate(run.members):
-            own = [(rank, run.node_id(seed)) for rank, seed in enumerate(seeds) if run.member(seed) is member]
+            own = [(rank, run.ids[seed]) for rank, seed in enumerate(seeds) if run.member(seed) is member]
             if not own:
                 continue
             graph = member.corpus.graph
@@ -405,9 +407,11 @@ class ContextSearchService:
         keys, files = np.empty(len(expanded), np.int64), np.empty(len(expanded), np.int64)
         for number in {number for number, _ in expanded}:
             places = [place for place, (owner, _) in enumerate(expanded) if owner == number]
+            member = run.members[number]
             numbers = numbers_of(expanded[place][1].node.id for place in places)
-            keys[places], files[places] = run.members[number].found(Hits(numbers, np.zeros(len(places))))
-        found = _Found(keys.tolist(), [one.raw for _, one in expanded], files.tolist())
+            keys[places], _, files[places] = member.placed(member.corpus.nodes.columns.rows(numbers))
+        raws, ids = [one.raw for _, one in expanded], [one.node.id for _, one in expanded]
+        found = _Found(keys.tolist(), raws, ids, files.tolist())
         run.reached = {key: one.reach for key, (_, one) in zip(found.keys, expanded, strict=True)}
         return found
 
@@ -499,9 +503,7 @@ class ContextSearchService:
                 texts[index] = content
         return texts
 
-    def _contents(
-        self, run: _Run, ranked: Sequence[Ranked[_Key]], texts: Sequence[NodeContent]
-    ) -> list[ResultContent]:
+    def _contents(self, run: _Run, ranked: Sequence[Ranked[_Key]], texts: Sequence[NodeContent]) -> list[ResultContent]:
         query = run.query
         if query.content is Content.NONE:
             return [ResultContent()] * len(ranked)
@@ -602,14 +604,6 @@ def _full_text(corpus: Corpus) -> FullTextReader:
     if corpus.full_text is None:
         raise FailedPrecondition(f"{corpus.repository} has no full-text index")
     return corpus.full_text
-
-
-def _told_apart(hits: Hits, columns: NodeColumns) -> tuple[Hits, list[NodeId]]:
-    """The hits that are nodes, and the ids of those that are none."""
-    known = columns.rows(hits.numbers) >= 0
-    if known.all():
-        return hits, []
-    return Hits(hits.numbers[known], hits.scores[known]), node_ids(hits.numbers[~known].tolist())
 
 
 def _label(votes: Mapping[Signal, Vote]) -> Label:

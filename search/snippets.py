@@ -62,24 +62,34 @@ class Snippets:
         """The best lines of a body that starts at `first_line` of its file."""
         searched = _searched(body[:_MAX_CHARS])
         text = searched.text
-        places = _places(searched, self._words, 0, len(text), _TELLING_MATCHES)
+        places, is_all = _places(searched, self._words, 0, len(text), _TELLING_MATCHES)
         start = _best_window(text, places) if places else self._most_similar(text.split("\n"))
         end = start + SNIPPET_LINES
         lines = text.split("\n", end)[:end]  # what follows is not looked at
         begin = sum(map(len, lines[:start])) + start
-        return self._content(searched, lines[start:], begin, first_line + start)
+        return self._content(searched, lines[start:], begin, first_line + start, places if is_all else None)
 
     def full(self, body: str, first_line: int) -> ResultContent:
         """The whole body, with what matched in its first part."""
         return self._content(_searched(body[:_MAX_CHARS]), body.split("\n"), 0, first_line)
 
-    def _content(self, searched: _Searched, lines: list[str], begin: int, first_line: int) -> ResultContent:
-        """Lines that stand at `begin` of a text, cut where they are long."""
+    def _content(
+        self,
+        searched: _Searched,
+        lines: list[str],
+        begin: int,
+        first_line: int,
+        known: list[tuple[int, int, int]] | None = None,
+    ) -> ResultContent:
+        """Lines that stand at `begin` of a text, cut where they are long; `known` are all places of words in it."""
         text = "\n".join([line[:_MAX_LINE] for line in lines])
         if not text.strip():
             return NO_CONTENT
         end = begin + sum(map(len, lines)) + len(lines) - 1
-        places = _places(searched, self._words, begin, end, _MAX_MATCHES)
+        if known is None:
+            places, _ = _places(searched, self._words, begin, end, _MAX_MATCHES)
+        else:
+            places = [place for place in known if begin <= place[0] and place[1] <= end]
         highlights = _highlights(searched.text, places[:_MAX_MATCHES], begin, first_line)
         return ResultContent(text, first_line, first_line + len(lines) - 1, highlights)
 
@@ -140,14 +150,16 @@ def _searched(text: str) -> _Searched:
 
 def _places(
     searched: _Searched, wanted: tuple[_Word, ...], begin: int, end: int, most: int
-) -> list[tuple[int, int, int]]:
-    """Where words of identifiers are what is wanted, in order, with the word's number; of each word the first ones.
+) -> tuple[list[tuple[int, int, int]], bool]:
+    """Where words of identifiers are what is wanted, in order, with the word's number; of each word the first ones,
+    and whether those are all.
 
     `get` in getUser and get_user, not in target. Plain `find` per word: ten times faster here than one regular
     expression over all of them.
     """
     find, ended = searched.lowered.find, searched.ended
     places: list[tuple[int, int, int]] = []
+    is_all = True
     for number, (word, size, is_inside) in enumerate(wanted):
         start = find(word, begin, end)
         enough = len(places) + most
@@ -158,8 +170,9 @@ def _places(
                 if not before.isalpha() or (ended[start].isupper() and not before.isupper()) or is_inside:
                     places.append((start, after, number))
             start = find(word, after, end)
+        is_all &= start < 0
     places.sort()
-    return places
+    return places, is_all
 
 
 def _best_window(text: str, places: list[tuple[int, int, int]]) -> int:

@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from ctxsearch.graph.columns import Numbers, Rows
-from ctxsearch.graph.model import TYPE_KINDS, CodeNode, NodeFlag, NodeId, NodeKind
+from ctxsearch.graph.columns import Rows
+from ctxsearch.graph.model import TYPE_KINDS, CodeNode, NodeFlag, NodeKind
 from ctxsearch.search.identifiers import content_words, stem, words
 from ctxsearch.search.long_texts import subject
-from ctxsearch.search.ports import Hits, NodeLookup, Scores, node_ids
+from ctxsearch.search.ports import NodeLookup, Scores
 from ctxsearch.search.query import SearchQuery, Signal
 from ctxsearch.search.scope import dotted
 
@@ -67,48 +67,75 @@ def file_stem(path: str) -> str:
 class Listed(NamedTuple):
     """A signal's list in columns, by id: steps ask for the same things of every hit, and there are many steps."""
 
-    numbers: Numbers  # of ids, ascending
+    rows: Rows  # of the nodes, ascending
     scores: Scores
-    kinds: NDArray[np.uint8]
-    flags: NDArray[np.int32]
-    places: NDArray[np.intp]  # of each hit's file among the files
-    files: list[FileTraits | None]  # every file once; None where nodes stand in no file
-    lines: NDArray[np.int32]  # how long each file is; 0 unknown
-    directories: NDArray[np.int32]  # one number for the files of one directory
-    node: Callable[[NodeId], CodeNode | None]
+    nodes: NodeLookup
+    file_numbers: NDArray[np.int32]  # every file once, ascending; NO_FILE where nodes stand in none
+    places: Rows  # of each hit's file among the files
+    files: list[FileTraits | None]  # None where nodes stand in no file
+    fileless: Rows  # where those are among the files: at one place or none
 
     def best_first(self) -> Rows:
         """Where the hits are, best first; of equals the lower id."""
-        return np.argsort(-self.scores, kind="stable")
+        return (-self.scores).argsort(kind="stable")
 
     def plus(self, gains: Scores) -> Scores:
         """Every score plus the gain of its file."""
         return self.scores + gains[self.places]
 
+    def by_file(self) -> tuple[Rows, Groups]:
+        """Where the hits are, file by file and best first, and the groups that they make."""
+        order = np.lexsort((-self.scores, self.places))
+        return order, Groups.of(self.places[order])
 
-def reordered(steps: Iterable[RankingStep], hits: Hits, query: SearchQuery, nodes: NodeLookup) -> Hits:
-    """The hits, all of them nodes, after all steps, best first."""
+
+class Groups(NamedTuple):
+    """Runs of equal keys, seen from each of their members."""
+
+    run: Rows  # the number of the run
+    first: Rows  # where the run begins
+    place: Rows  # of the member in its run, from 0
+    starts: Rows  # of all runs
+
+    @staticmethod
+    def of(keys: NDArray[Any]) -> Groups:
+        """The runs of keys that are in order."""
+        begins = np.empty(len(keys), np.bool_)
+        begins[:1] = True
+        np.not_equal(keys[1:], keys[:-1], out=begins[1:])
+        starts = begins.nonzero()[0]
+        run = begins.cumsum() - 1
+        first = starts[run]
+        return Groups(run, first, np.arange(len(keys)) - first, starts)
+
+
+def reordered(
+    steps: Iterable[RankingStep], rows: Rows, scores: Scores, query: SearchQuery, nodes: NodeLookup
+) -> tuple[Rows, Scores]:
+    """The nodes of some rows after all steps, best first, with their new scores."""
+    order = rows.argsort()
+    rows = rows[order]
     columns = nodes.columns
-    order = np.argsort(hits.numbers)
-    numbers, scores = hits.numbers[order], hits.scores[order]
-    rows = columns.rows(numbers)
-    files, places = np.unique(columns.files[rows], return_inverse=True)
+    of_nodes = columns.files[rows]
+    by_file = of_nodes.argsort(kind="stable")
+    groups = Groups.of(of_nodes[by_file])
+    places = np.empty(len(rows), np.int64)
+    places[by_file] = groups.run
+    numbers = of_nodes[by_file[groups.starts]]
     paths = columns.paths
     listed = Listed(
-        numbers=numbers,
-        scores=scores,
-        kinds=columns.kinds[rows],
-        flags=columns.flags[rows],
+        rows=rows,
+        scores=scores[order],
+        nodes=nodes,
+        file_numbers=numbers,
         places=places,
-        files=[_traits[paths[file]] if file >= 0 else None for file in files.tolist()],
-        lines=np.where(files >= 0, columns.lines[files], 0) if len(paths) else np.zeros(len(files), np.int32),
-        directories=np.where(files >= 0, columns.directories[files], -1) if len(paths) else files,
-        node=nodes.node,
+        files=[_traits[paths[file]] if file >= 0 else None for file in numbers.tolist()],
+        fileless=(numbers < 0).nonzero()[0],
     )
     for step in steps:
         listed = listed._replace(scores=step(listed, query))
     best = listed.best_first()
-    return Hits(numbers[best], listed.scores[best])
+    return rows[best], listed.scores[best]
 
 
 class FileTraits(msgspec.Struct, frozen=True, gc=False):
@@ -177,9 +204,10 @@ class SemanticDemotion:
 
     def __call__(self, listed: Listed, query: SearchQuery, /) -> Scores:
         """Cosines of demoted nodes shrink by their factor."""
+        columns = listed.nodes.columns
         below = demoted_flags(query.text, query.scope.paths)
-        factors = np.where(listed.flags & below, self.factor, 1.0)
-        factors[listed.kinds == _VARIABLE] *= self.variable
+        factors = np.where(columns.flags[listed.rows] & below, self.factor, 1.0)
+        factors[columns.kinds[listed.rows] == _VARIABLE] *= self.variable
         return listed.scores * factors
 
 
@@ -201,9 +229,11 @@ class Definition:
 
     def __call__(self, listed: Listed, query: SearchQuery, /) -> Scores:
         """Reorders exact symbols among themselves; the rest stays below them."""
-        places = np.flatnonzero(listed.scores >= EXACT_SCORE).tolist()
-        exact = [listed.node(node_id) for node_id in node_ids(listed.numbers[places].tolist())]
-        typed = dotted(query.text.strip().removesuffix("()")).rpartition(".")[2] if exact else ""
+        places = (listed.scores >= EXACT_SCORE).nonzero()[0].tolist()
+        if not places:
+            return listed.scores
+        exact = [listed.nodes.node(listed.nodes.columns.node_id(row)) for row in listed.rows[places].tolist()]
+        typed = dotted(query.text.strip().removesuffix("()")).rpartition(".")[2]
         is_type = any(one.kind in TYPE_KINDS and one.name == typed for one in exact if one is not None)
         scores = listed.scores.copy()
         for place, node in zip(places, exact, strict=True):
@@ -239,8 +269,8 @@ class PathMatch:
     directory's name is asked for."""
 
     signal: Signal
-    stem_weight: float = 1.0  # the file's name is wholly made of words of the query
-    parent_weight: float = 0.5  # its directory's name is
+    stem_weight: float = 0.8  # the file's name is wholly made of words of the query
+    parent_weight: float = 0.7  # its directory's name is
     name: str = "path_match"
 
     def __call__(self, listed: Listed, query: SearchQuery, /) -> Scores:
@@ -279,7 +309,9 @@ class FilePrior:
         """Scores plus what is known of the file."""
         asked = _said(query.text)
         losses = np.array([0.0 if file is None else self._loss(file, asked) for file in listed.files])
-        return listed.plus(self.size_weight * _DOUBLINGS[np.minimum(listed.lines, _MANY_LINES)] - losses)
+        gains = self.size_weight * _DOUBLINGS[np.minimum(listed.nodes.columns.lines[listed.file_numbers], _MANY_LINES)]
+        gains[listed.fileless] = 0.0
+        return listed.plus(gains - losses)
 
     def _loss(self, file: FileTraits, asked: frozenset[str]) -> float:
         """What depth, data and side code cost."""
@@ -304,46 +336,28 @@ class DirectoryCoherence:
         best = _best_of_files(listed)
         there = best > -math.inf
         scores = np.where(there, best - best.min(initial=math.inf, where=there), 0.0)
-        order = np.lexsort((-scores, listed.directories))
-        group = Groups.of(listed.directories[order])
-        sorted_scores = scores[order]
+        directories = listed.nodes.columns.directories[listed.file_numbers]
+        directories[listed.fileless] = -1
+        order = np.lexsort((-scores, directories))
+        group = Groups.of(directories[order])
+        sorted_scores = np.append(scores[order], 0.0)
+        ends = np.append(group.starts[1:], len(order))[group.run]
         shares = np.zeros(len(order))
         for other in range(self.others):
-            # The next one of the others: past the file itself, if that comes before it.
-            place = group.first + other + (other >= group.place)
-            there = place < group.end
-            shares[there] += self.fading**other * sorted_scores[place[there]]
+            # The next one of the others: past the file itself, if that comes before it; behind the last is nothing.
+            place = group.first + (other + (group.place <= other))
+            place[place >= ends] = len(order)
+            shares += self.fading**other * sorted_scores[place]
         gains = np.empty(len(order))
         gains[order] = self.weight * shares
         return listed.plus(gains)
-
-
-class Groups(NamedTuple):
-    """Runs of equal keys, seen from each of their members."""
-
-    first: Rows  # where the run begins
-    place: Rows  # of the member in its run, from 0
-    end: Rows  # where the next run begins
-
-    @staticmethod
-    def of(keys: NDArray[np.generic]) -> Groups:
-        """The runs of keys that are in order."""
-        places = np.arange(len(keys))
-        begins = np.empty(len(keys), np.bool_)
-        begins[:1] = True
-        np.not_equal(keys[1:], keys[:-1], out=begins[1:])
-        starts = np.flatnonzero(begins)
-        run = np.cumsum(begins) - 1
-        first = starts[run]
-        return Groups(first, places - first, np.append(starts[1:], len(keys))[run])
 
 
 def _best_of_files(listed: Listed) -> Scores:
     """The best score in every file but those of exact symbols; minus infinity where there is none."""
     best = np.full(len(listed.files), -math.inf)
     np.maximum.at(best, listed.places, np.where(listed.scores < EXACT_SCORE, listed.scores, -math.inf))
-    if None in listed.files:
-        best[listed.files.index(None)] = -math.inf
+    best[listed.fileless] = -math.inf
     return best
 
 
@@ -357,13 +371,13 @@ class Spread:
 
     def __call__(self, listed: Listed, query: SearchQuery, /) -> Scores:  # noqa: ARG002
         """Exact symbols stay together."""
-        order = np.lexsort((-listed.scores, listed.places))
-        shown = np.empty(len(order))
-        shown[order] = Groups.of(listed.places[order]).place
-        gives_way = listed.scores < EXACT_SCORE
-        if None in listed.files:
-            gives_way &= listed.places != listed.files.index(None)
-        return listed.scores - np.where(gives_way, self.step * shown, 0.0)
+        order, groups = listed.by_file()
+        costs = np.empty(len(order))
+        costs[order] = self.step * groups.place
+        costs[listed.scores >= EXACT_SCORE] = 0.0
+        if len(listed.fileless):
+            costs[listed.places == listed.fileless[0]] = 0.0
+        return listed.scores - costs
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,13 +391,12 @@ class SemanticCoherence:
 
     def __call__(self, listed: Listed, query: SearchQuery, /) -> Scores:  # noqa: ARG002
         """Cosine plus the file's share."""
-        order = np.lexsort((-listed.scores, listed.places))
-        group = Groups.of(listed.places[order])
+        order, group = listed.by_file()
         # A file's own node repeats the signatures of its members: no second match.
-        counts = (listed.kinds[order] != _MODULE) | (group.place == 0)
-        before = np.cumsum(counts) - counts
+        counts = (listed.nodes.columns.kinds[listed.rows[order]] != _MODULE) | (group.place == 0)
+        before = counts.cumsum() - counts
         faded = np.where(counts, self.fading ** (before - before[group.first]), 0.0)
-        together = np.bincount(listed.places[order], listed.scores[order] * faded, len(listed.files))
+        together = np.add.reduceat(listed.scores[order] * faded, group.starts)
         whole = 1 + self.weight / (1 - self.fading)  # of which a node scores at most this: a cosine stays below one
         return listed.plus(self.weight * together) / whole
 
@@ -417,7 +430,7 @@ DEFAULT_STEPS: Final[tuple[RankingStep, ...]] = (
     SemanticCoherence(),
     PathMatch(Signal.SEMANTIC, stem_weight=0.1, parent_weight=0.05),
     FilePrior(Signal.SEMANTIC, size_weight=0.005, depth_penalty=0.02, data_penalty=0.2, side_penalty=0.05),
-    DirectoryCoherence(Signal.SEMANTIC),
+    DirectoryCoherence(Signal.SEMANTIC, weight=0.05),
     Spread(Signal.SEMANTIC, step=0.3),
 )
 

@@ -169,7 +169,7 @@ def _semantic(project: Project, text: str, policy: RankingPolicy | None = None, 
 
 
 def test_code_is_found_behind_a_list_full_of_tests(tmp_path: Path) -> None:
-    checks = "\n\n".join(f"def parse_amount_{number}(text):\n    return parse(text, amount)" for number in range(150))
+    checks = "\n\n".join(f"def parse_amount_{number}(text):\n    return parse(text, amount)" for number in range(300))
     project = Project(tmp_path / "work", tmp_path / "state")
     project.write(
         {"tests/test_amounts.py": checks, "shop/amounts.py": "def amount_of(line):\n    return parse(line)\n"}

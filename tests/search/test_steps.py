@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
+from ctxsearch.graph.columns import NodeColumns
 from ctxsearch.graph.model import CodeNode, NodeFlag, NodeId, NodeKind, module_node_id
-from ctxsearch.search.ports import Hit
+from ctxsearch.search.ports import Hit, Hits
 from ctxsearch.search.query import SearchQuery, Signal
 from ctxsearch.search.steps import (
     DEFAULT_STEPS,
@@ -15,6 +18,7 @@ from ctxsearch.search.steps import (
     DirectoryCoherence,
     FilePrior,
     PathMatch,
+    RankingStep,
     SemanticCoherence,
     SemanticDemotion,
     Spread,
@@ -39,7 +43,22 @@ def node(number: int, name: str, kind: NodeKind, path: str = "a.py", lines: int 
     )
 
 
-def names(hits: list[Hit], nodes: dict[NodeId, CodeNode]) -> list[str]:
+class Nodes:
+    """Nodes as a graph has them."""
+
+    def __init__(self, nodes: dict[NodeId, CodeNode]) -> None:
+        self.node = nodes.get
+        self.columns = NodeColumns.of(nodes.values())
+
+
+def after(step: RankingStep, hits: list[Hit], text: str, nodes: dict[NodeId, CodeNode]) -> list[Hit]:
+    """The list as one step reorders it."""
+    known, columns = Nodes(nodes), Hits.of(hits)
+    rows, scores = reordered([step], known.columns.rows(columns.numbers), columns.scores, SearchQuery(text=text), known)
+    return list(Hits(known.columns.numbers[rows], scores))
+
+
+def names(hits: Sequence[Hit], nodes: dict[NodeId, CodeNode]) -> list[str]:
     return [f"{nodes[hit.id].name}:{nodes[hit.id].kind.name}" for hit in hits]
 
 
@@ -54,7 +73,7 @@ def test_a_symbol_means_its_type_and_members_of_that_name_are_matches_like_other
         (node(3, "Engine", NodeKind.CLASS), 2.8 * EXACT_BONUS),
         (node(4, "EngineRoom", NodeKind.CLASS), 2.95),
     )
-    ordered = reordered([Definition()], hits, SearchQuery(text="gin.Engine"), nodes.get)
+    ordered = after(Definition(), hits, "gin.Engine", nodes)
     assert names(ordered, nodes) == ["Engine:CLASS", "engine:VARIABLE", "EngineRoom:CLASS", "Engine:METHOD"]
     assert ordered[2] == Hit(hits[-1].id, 2.95), "what is no exact symbol keeps its score"
 
@@ -64,7 +83,7 @@ def test_the_spelling_that_was_typed_comes_first() -> None:
         (node(1, "engine", NodeKind.FUNCTION), 3.0 * EXACT_BONUS),
         (node(2, "Engine", NodeKind.FUNCTION), 2.9 * EXACT_BONUS),
     )
-    assert names(reordered([Definition()], hits, SearchQuery(text="Engine"), nodes.get), nodes) == [
+    assert names(after(Definition(), hits, "Engine", nodes), nodes) == [
         "Engine:FUNCTION",
         "engine:FUNCTION",
     ]
@@ -75,7 +94,7 @@ def test_of_several_definitions_the_one_in_a_file_or_directory_of_its_name_comes
     hits, nodes = listed(
         *((node(number, "State", NodeKind.CLASS, path), 2.0 * EXACT_BONUS) for number, path in enumerate(places, 1))
     )
-    ordered = reordered([Definition()], hits, SearchQuery(text="State"), nodes.get)
+    ordered = after(Definition(), hits, "State", nodes)
     assert [nodes[hit.id].path for hit in ordered] == [places[3], places[2], places[0], places[1]]
 
 
@@ -84,7 +103,7 @@ def test_a_symbol_that_names_side_code_is_looked_for_there() -> None:
         node(number, "MockStore", NodeKind.CLASS, path) for number, path in ((1, "mocks/a.py"), (2, "b/a.py"))
     )
     hits, nodes = listed((mock, 2.0 * EXACT_BONUS), (code, 1.9 * EXACT_BONUS))
-    assert [hit.id for hit in reordered([Definition()], hits, SearchQuery(text="MockStore"), nodes.get)] == [
+    assert [hit.id for hit in after(Definition(), hits, "MockStore", nodes)] == [
         mock.id,
         code.id,
     ]
@@ -94,14 +113,14 @@ def test_of_several_definitions_the_one_with_the_code_comes_before_those_that_re
     reopened = node(1, "Application", NodeKind.CLASS)
     defined = node(2, "Application", NodeKind.CLASS, "b.py", lines=300)
     hits, nodes = listed((reopened, 2.0 * EXACT_SCORE), (defined, 1.9 * EXACT_SCORE))
-    ordered = reordered([Definition()], hits, SearchQuery(text="Application"), nodes.get)
+    ordered = after(Definition(), hits, "Application", nodes)
     assert [hit.id for hit in ordered] == [defined.id, reopened.id]
 
 
 def test_a_variable_gives_way_to_code_that_is_as_near_in_meaning() -> None:
     hits, nodes = listed((node(1, "rules", NodeKind.VARIABLE), 0.72), (node(2, "validate", NodeKind.FUNCTION), 0.7))
     for text in ("validation rules", "tests of the rules"):
-        ordered = reordered([SemanticDemotion()], hits, SearchQuery(text=text), nodes.get)
+        ordered = after(SemanticDemotion(), hits, text, nodes)
         assert names(ordered, nodes) == ["validate:FUNCTION", "rules:VARIABLE"]
 
 
@@ -111,16 +130,13 @@ def test_a_file_named_after_the_subject_gains_and_its_directory_counts_too() -> 
         (node(2, "y", NodeKind.FUNCTION, "core/routing.py"), 1.0),
         (node(3, "z", NodeKind.FUNCTION, "requests/misc.py"), 0.9),
     )
-    ordered = reordered([PathMatch(Signal.BM25)], hits, SearchQuery(text="how are requests routed"), nodes.get)
+    ordered = after(PathMatch(Signal.BM25), hits, "how are requests routed", nodes)
     assert names(ordered, nodes) == ["y:FUNCTION", "z:FUNCTION", "x:FUNCTION"]
 
 
 def prior_order(text: str, *found: tuple[CodeNode, float]) -> list[str]:
     hits, nodes = listed(*found)
-    return [
-        name.partition(":")[0]
-        for name in names(reordered([FilePrior(Signal.BM25)], hits, SearchQuery(text=text), nodes.get), nodes)
-    ]
+    return [name.partition(":")[0] for name in names(after(FilePrior(Signal.BM25), hits, text, nodes), nodes)]
 
 
 def test_a_word_asks_for_its_own_kind_of_lower_code_alone() -> None:
@@ -131,7 +147,7 @@ def test_a_word_asks_for_its_own_kind_of_lower_code_alone() -> None:
     ]
     hits, by_id = listed(*((one, 0.9) for one in nodes))
     for text, asked in (("how are crates vendored", "vendored"), ("tests of orders", "tests")):
-        ordered = reordered([SemanticDemotion()], hits, SearchQuery(text=text), by_id.get)
+        ordered = after(SemanticDemotion(), hits, text, by_id)
         assert {by_id[hit.id].name: hit.score for hit in ordered} == {
             name: 0.9 if name == asked else 0.9 * SemanticDemotion().factor for name in kinds
         }
@@ -143,7 +159,7 @@ def test_a_page_is_prose_among_documents_and_code_elsewhere() -> None:
         (node(2, "template", NodeKind.MODULE, "views/design.html"), 1.0),
     )
     prior = FilePrior(Signal.BM25, side_penalty=0.0)
-    scores = {nodes[hit.id].name: hit.score for hit in reordered([prior], hits, SearchQuery(text="x"), nodes.get)}
+    scores = {nodes[hit.id].name: hit.score for hit in after(prior, hits, "x", nodes)}
     assert scores["template"] - scores["manual"] == prior.data_penalty
 
 
@@ -170,12 +186,12 @@ def test_code_beside_the_code_loses_unless_it_is_asked_for() -> None:
 def test_a_node_of_a_long_file_comes_before_one_of_a_short_file() -> None:
     short = node(1, "short", NodeKind.FUNCTION, "short.py")
     long = node(2, "long", NodeKind.FUNCTION, "long.py")
-    files = {
-        module_node_id(path): node(1, path, NodeKind.MODULE, path, lines)
+    own = [
+        msgspec.structs.replace(node(1, path, NodeKind.MODULE, path, lines), id=module_node_id(path))
         for path, lines in (("short.py", 10), ("long.py", 900))
-    }
+    ]
     hits, nodes = listed((short, 1.1), (long, 1.0))
-    ordered = reordered([FilePrior(Signal.BM25)], hits, SearchQuery(text="routes"), {**nodes, **files}.get)
+    ordered = after(FilePrior(Signal.BM25), hits, "routes", nodes | {one.id: one for one in own})
     assert [hit.id for hit in ordered] == [long.id, short.id]
 
 
@@ -186,12 +202,12 @@ def test_a_file_gains_by_others_of_its_directory_that_match() -> None:
         (node(3, "second", NodeKind.FUNCTION, "b/two.py"), 0.9),
         (node(4, "last", NodeKind.FUNCTION, "c/one.py"), 0.1),
     )
-    ordered = reordered([DirectoryCoherence(Signal.BM25)], hits, SearchQuery(text="anything"), nodes.get)
+    ordered = after(DirectoryCoherence(Signal.BM25), hits, "anything", nodes)
     assert names(ordered, nodes)[:2] == ["first:FUNCTION", "alone:FUNCTION"]
     again, _ = listed(*((nodes[hit.id], hit.score + 7.0) for hit in hits))
-    assert [
-        hit.id for hit in reordered([DirectoryCoherence(Signal.BM25)], again, SearchQuery(text="x"), nodes.get)
-    ] == [hit.id for hit in ordered], "only differences count"
+    assert [hit.id for hit in after(DirectoryCoherence(Signal.BM25), again, "x", nodes)] == [
+        hit.id for hit in ordered
+    ], "only differences count"
 
 
 def test_a_files_own_node_is_no_second_match_of_its_only_function() -> None:
@@ -199,8 +215,8 @@ def test_a_files_own_node_is_no_second_match_of_its_only_function() -> None:
     first, second = (node(number, name, NodeKind.FUNCTION, "b.py") for number, name in ((2, "first"), (3, "second")))
     own = node(4, "alone.py", NodeKind.MODULE, "alone.py")
     hits, nodes = listed((alone, 0.6), (first, 0.6), (own, 0.59), (second, 0.5))
-    scores = {hit.id: hit.score for hit in reordered([SemanticCoherence()], hits, SearchQuery(text="x"), nodes.get)}
-    lonely = {hit.id: hit.score for hit in reordered([SemanticCoherence()], hits[:1], SearchQuery(text="x"), nodes.get)}
+    scores = {hit.id: hit.score for hit in after(SemanticCoherence(), hits, "x", nodes)}
+    lonely = {hit.id: hit.score for hit in after(SemanticCoherence(), hits[:1], "x", nodes)}
     assert scores[alone.id] == lonely[alone.id]
     assert scores[first.id] > scores[alone.id]
 
@@ -211,7 +227,7 @@ def test_the_next_node_of_a_file_gives_way_to_another_file() -> None:
         (node(2, "second", NodeKind.FUNCTION, "a.py"), 1.9),
         (node(3, "third", NodeKind.FUNCTION, "b.py"), 1.0),
     )
-    ordered = reordered([Spread(Signal.BM25)], hits, SearchQuery(text="anything"), nodes.get)
+    ordered = after(Spread(Signal.BM25), hits, "anything", nodes)
     assert names(ordered, nodes) == ["first:FUNCTION", "third:FUNCTION", "second:FUNCTION"]
 
 
@@ -220,4 +236,4 @@ def test_every_step_returns_the_hits_it_was_given() -> None:
         *((node(one, f"n{one}", NodeKind.FUNCTION, f"d/{one % 3}.py"), 1.0 / one) for one in range(1, 12))
     )
     for step in DEFAULT_STEPS:
-        assert sorted(hit.id for hit in reordered([step], hits, SearchQuery(text="n3"), nodes.get)) == sorted(nodes)
+        assert sorted(hit.id for hit in after(step, hits, "n3", nodes)) == sorted(nodes)
