@@ -11,6 +11,7 @@ them the symbol.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Final, TypeVar
 
@@ -20,16 +21,17 @@ from ctxsearch.search.steps import EXACT_SCORE
 
 TEXT_SIGNALS: Final = frozenset({Signal.BM25, Signal.SEMANTIC})
 NEXT_NODE: Final = 0.75  # what the next node of a file keeps: about twenty places
+NEXT_NODE_OF_REPORT: Final = 0.8  # about fifteen: an issue wants the places in a file, a question the files
 _STEEPNESS: Final = 3  # of the files' order: a fourth place is worth four sevenths of a first
 
 Key = TypeVar("Key", int, str)  # of equals the lower one comes first
 
 
-def cohere(fusion: Fusion[Key], file_of: Callable[[Key], Hashable | None]) -> Fusion[Key]:
+def cohere(fusion: Fusion[Key], file_of: Callable[[Key], Hashable | None], next_node: float = NEXT_NODE) -> Fusion[Key]:
     """The same nodes with their text votes replaced by their file's; other votes stay the node's own.
 
-    `file_of` is None for nodes without a file; of equals the lower key comes first. With fewer than two text signals
-    there is nothing to agree on.
+    `file_of` is None for nodes without a file; the next node of a file keeps `next_node` of what the one before it has;
+    of equals the lower key comes first. With fewer than two text signals there is nothing to agree on.
     """
     text = [ballot for ballot in fusion.ballots if ballot.ranked.signal in TEXT_SIGNALS]
     if len(text) < 2:
@@ -45,7 +47,7 @@ def cohere(fusion: Fusion[Key], file_of: Callable[[Key], Hashable | None]) -> Fu
             rest = fused[key] - own[key]
             score = rest + left if rest > 0.0 else left
             scores[key] = min(1.0, score)
-            left *= NEXT_NODE
+            left *= next_node
     return Fusion(scores, fusion.ballots)
 
 
@@ -73,16 +75,32 @@ def _shares(
     """What every file has to share: the sums of votes, the largest for the file that the signals like best."""
     sums: dict[Hashable | None, float] = {}
     liking: dict[Hashable | None, float] = {}
-    of_exact = dict.fromkeys(map(file_of, exact))
+    of_exact = dict.fromkeys(map(file_of, exact), EXACT_SCORE)
     for ballot in text:
         best = _best_of_files(of_exact, ballot.ranked, file_of)
         worth = worth_of_places(ballot.share, len(best))
-        for place, (file, near) in enumerate(zip(best, _nearness(best), strict=True)):
-            steep = (_STEEPNESS + 1) / (_STEEPNESS + 1 + place)
-            sums[file] = sums.get(file, 0.0) + worth[place]
-            liking[file] = liking.get(file, 0.0) + ballot.share * (steep + near * near)
-    liked = sorted(sums, key=lambda file: (liking[file], sums[file]), reverse=True)
-    return dict(zip(liked, sorted(sums.values(), reverse=True), strict=True))
+        liked = [
+            ballot.share * (steep + near * near) for steep, near in zip(_steep(len(best)), _nearness(best), strict=True)
+        ]
+        _add(sums, zip(best, worth, strict=True))
+        _add(liking, zip(best, liked, strict=True))
+    files = sorted(sums, key=sums.__getitem__, reverse=True)  # sorting keeps the order of equals
+    files.sort(key=liking.__getitem__, reverse=True)
+    return dict(zip(files, sorted(sums.values(), reverse=True), strict=True))
+
+
+def _add(sums: dict[Hashable | None, float], more: Iterable[tuple[Hashable | None, float]]) -> None:
+    if not sums:
+        sums.update(more)
+        return
+    for file, value in more:
+        sums[file] = sums.get(file, 0.0) + value
+
+
+@functools.lru_cache(maxsize=1024)
+def _steep(count: int) -> tuple[float, ...]:
+    """How much the first, the second ... of the files is liked for its place."""
+    return tuple((_STEEPNESS + 1) / (_STEEPNESS + 1 + place) for place in range(count))
 
 
 def _nearness(best: Mapping[Hashable, float]) -> list[float]:
@@ -94,11 +112,12 @@ def _nearness(best: Mapping[Hashable, float]) -> list[float]:
 
 
 def _best_of_files(
-    of_exact: Iterable[Hashable | None], ranked: RankedList[Key], file_of: Callable[[Key], Hashable | None]
+    of_exact: Mapping[Hashable | None, float], ranked: RankedList[Key], file_of: Callable[[Key], Hashable | None]
 ) -> dict[Hashable, float]:
     """The files of a list in the order of their first node, with its score; those of exact symbols before all."""
-    found = dict.fromkeys(of_exact, EXACT_SCORE)
-    for (_, score), file in zip(ranked.hits, map(file_of, ranked.keys), strict=True):
-        found.setdefault(file, score)
+    files = list(map(file_of, ranked.keys))
+    scores = [score for _, score in ranked.hits]
+    first = dict(zip(reversed(files), reversed(scores), strict=True))  # what comes last stays
+    found = {**of_exact, **{file: first[file] for file in dict.fromkeys(files) if file not in of_exact}}
     found.pop(None, None)
     return found

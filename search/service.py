@@ -20,7 +20,7 @@ import numpy as np
 from ctxsearch.graph.columns import NodeColumns, Numbers, Rows, numbers_of
 from ctxsearch.graph.freshness import Freshness
 from ctxsearch.graph.model import CodeNode, NodeId
-from ctxsearch.search.coherence import cohere
+from ctxsearch.search.coherence import NEXT_NODE, NEXT_NODE_OF_REPORT, cohere
 from ctxsearch.search.errors import FailedPrecondition, InvalidArgument, NotFound, SearchError, Unavailable
 from ctxsearch.search.expansion import SEEDS, Expanded, expand, expansion_order
 from ctxsearch.search.identifiers import without_name
@@ -444,7 +444,10 @@ class ContextSearchService:
     def _by_text(self, run: _Run, room_for: Signal | None = None) -> Fusion[_Key]:
         """The votes of all signals that ran so far."""
         fusion = fuse(run.lists.values(), run.weights, room_for)
-        return cohere(fusion, run.files.__getitem__) if self._policy.file_coherence else fusion
+        if not self._policy.file_coherence:
+            return fusion
+        next_node = NEXT_NODE if long_text(run.query.text) is None else NEXT_NODE_OF_REPORT
+        return cohere(fusion, run.files.__getitem__, next_node)
 
     def _check_answerable(self, run: _Run) -> None:
         if run.lists or not run.reports:
