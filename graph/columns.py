@@ -32,7 +32,7 @@ def numbers_of(ids: Iterable[NodeId]) -> Numbers:
     return np.array([int(one, 16) for one in ids], dtype=np.uint64)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class NodeColumns:
     """All nodes of one generation by number, and their files. A value: `replaced` makes the next one."""
 

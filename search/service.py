@@ -54,7 +54,7 @@ from ctxsearch.search.results import (
     SignalReport,
 )
 from ctxsearch.search.snippets import Snippets, within_budget
-from ctxsearch.search.steps import EXACT_SCORE, RankingPolicy, demoted_flags, reordered
+from ctxsearch.search.steps import EXACT_SCORE, RankingPolicy, Steps, demoted_flags, reordered
 
 _NEAR_NAMES: Final = 5
 _WORKERS: Final = 4
@@ -353,7 +353,7 @@ class ContextSearchService:
 
     def _gathered(self, run: _Run, signal: Signal, search: Callable[[Corpus, Selection], Sequence[Hit]]) -> _Found:
         """One list over all corpora: by raw score, which is comparable inside one signal."""
-        steps = [step for step in self._policy.steps if step.signal is signal]
+        steps = Steps.of(self._policy.steps, signal)
         pool = run.query.pool
         unknown: list[tuple[int, NodeId]] = []
         parts = []
@@ -364,7 +364,7 @@ class ContextSearchService:
             if rows.min(initial=0) < 0:
                 unknown += [(number, node_id) for node_id in node_ids(hits.numbers[rows < 0].tolist())]
                 rows, scores = rows[rows >= 0], scores[rows >= 0]
-            if steps and len(rows):
+            if any(steps) and len(rows):
                 rows, scores = reordered(steps, rows, scores, run.query, nodes)
             parts.append((*member.placed(rows[:pool]), scores[:pool]))
         if not parts:

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable
+import operator
+import weakref
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from ctxsearch.graph.columns import Rows
+from ctxsearch.graph.columns import NodeColumns, Rows
 from ctxsearch.graph.model import TYPE_KINDS, CodeNode, NodeFlag, NodeKind
 from ctxsearch.search.identifiers import content_words, stem, words
 from ctxsearch.search.long_texts import subject
@@ -64,29 +65,36 @@ def file_stem(path: str) -> str:
     return name.rpartition(".")[0] or name
 
 
-class Listed(NamedTuple):
-    """A signal's list in columns, by id: steps ask for the same things of every hit, and there are many steps."""
+class Found(NamedTuple):
+    """A signal's nodes with their scores, in columns and no order."""
 
-    rows: Rows  # of the nodes, ascending
+    rows: Rows
     scores: Scores
     nodes: NodeLookup
-    file_numbers: NDArray[np.int32]  # every file once, ascending; NO_FILE where nodes stand in none
-    places: Rows  # of each hit's file among the files
-    files: list[FileTraits | None]  # None where nodes stand in no file
-    fileless: Rows  # where those are among the files: at one place or none
 
-    def best_first(self) -> Rows:
-        """Where the hits are, best first; of equals the lower id."""
-        return (-self.scores).argsort(kind="stable")
+
+class Listed(NamedTuple):
+    """A signal's list in columns, file by file and best first in each; of equals the lower id first.
+
+    What steps add is alike for all nodes of a file, so that the order inside of files stays.
+    """
+
+    rows: Rows
+    scores: Scores
+    nodes: NodeLookup
+    groups: Groups  # one for each file
+    files: NDArray[np.int32]  # the number of each group's file; NO_FILE where nodes stand in none
+
+    @property
+    def table(self) -> FileTable:
+        """What the paths of the files say."""
+        return _table(self.nodes.columns)
 
     def plus(self, gains: Scores) -> Scores:
         """Every score plus the gain of its file."""
-        return self.scores + gains[self.places]
-
-    def by_file(self) -> tuple[Rows, Groups]:
-        """Where the hits are, file by file and best first, and the groups that they make."""
-        order = np.lexsort((-self.scores, self.places))
-        return order, Groups.of(self.places[order])
+        if len(gains) and self.files[0] < 0:
+            gains[0] = 0.0
+        return self.scores + gains[self.groups.run]
 
 
 class Groups(NamedTuple):
@@ -109,32 +117,33 @@ class Groups(NamedTuple):
         return Groups(run, first, np.arange(len(keys)) - first, starts)
 
 
-def reordered(
-    steps: Iterable[RankingStep], rows: Rows, scores: Scores, query: SearchQuery, nodes: NodeLookup
-) -> tuple[Rows, Scores]:
+class Steps(NamedTuple):
+    """The steps of one signal: those over nodes come before those over files."""
+
+    over_nodes: tuple[NodeStep, ...]
+    over_files: tuple[FileStep, ...]
+
+    @staticmethod
+    @functools.lru_cache(maxsize=64)
+    def of(steps: tuple[RankingStep, ...], signal: Signal) -> Steps:
+        """Those of a signal, in their order."""
+        own = [step for step in steps if step.signal is signal]
+        over_nodes = tuple(step for step in own if isinstance(step, NodeStep))
+        return Steps(over_nodes, tuple(step for step in own if not isinstance(step, NodeStep)))
+
+
+def reordered(steps: Steps, rows: Rows, scores: Scores, query: SearchQuery, nodes: NodeLookup) -> tuple[Rows, Scores]:
     """The nodes of some rows after all steps, best first, with their new scores."""
-    order = rows.argsort()
-    rows = rows[order]
-    columns = nodes.columns
-    of_nodes = columns.files[rows]
-    by_file = of_nodes.argsort(kind="stable")
-    groups = Groups.of(of_nodes[by_file])
-    places = np.empty(len(rows), np.int64)
-    places[by_file] = groups.run
-    numbers = of_nodes[by_file[groups.starts]]
-    paths = columns.paths
-    listed = Listed(
-        rows=rows,
-        scores=scores[order],
-        nodes=nodes,
-        file_numbers=numbers,
-        places=places,
-        files=[_traits[paths[file]] if file >= 0 else None for file in numbers.tolist()],
-        fileless=(numbers < 0).nonzero()[0],
-    )
-    for step in steps:
-        listed = listed._replace(scores=step(listed, query))
-    best = listed.best_first()
+    for step in steps.over_nodes:
+        scores = step.over_nodes(Found(rows, scores, nodes), query)
+    files = nodes.columns.files[rows]
+    order = np.lexsort((rows, -scores, files))
+    rows, files = rows[order], files[order]
+    groups = Groups.of(files)
+    listed = Listed(rows, scores[order], nodes, groups, files[groups.starts])
+    for file_step in steps.over_files:
+        listed = listed._replace(scores=file_step.over_files(listed, query))
+    best = np.lexsort((rows, -listed.scores))
     return rows[best], listed.scores[best]
 
 
@@ -143,7 +152,6 @@ class FileTraits(msgspec.Struct, frozen=True, gc=False):
 
     own: frozenset[str]  # stems of its name
     parent: frozenset[str]  # stems of its directory's name
-    either: frozenset[str]  # stems of both
     depth: int  # how many directories it is in
     is_data: bool  # holds data or prose
     side: frozenset[str]  # the stems that say that it is side code
@@ -162,7 +170,6 @@ class _TraitsByPath(dict[str, FileTraits]):
         traits = self[path] = FileTraits(
             own,
             parent,
-            own | parent,
             depth=path.count("/"),
             is_data=path.endswith(DATA_SUFFIXES) or (path.endswith(_PAGES) and not _PROSE_WORDS.isdisjoint(side)),
             side=frozenset(map(stem, side)),
@@ -174,9 +181,74 @@ _TRAITS_KEPT: Final = 100_000
 _traits: Final = _TraitsByPath()
 
 
-class RankingStep(Protocol):
-    """Scores one list anew. Depends on its arguments alone."""
+class FileTable:
+    """What the paths of one generation's files say, in columns by number of the file; filled as lists have files."""
 
+    def __init__(self, columns: NodeColumns) -> None:
+        count = len(columns.paths)
+        self._paths = columns.paths
+        self._known = np.zeros(count, np.bool_)
+        self._words = np.zeros(count, np.uint64)
+        self._depths = np.zeros(count, np.float64)
+        self._is_data = np.zeros(count, np.bool_)
+        self._is_side = np.zeros(count, np.bool_)
+        self.lines = np.minimum(columns.lines, _MANY_LINES)
+
+    def traits(self, file: int) -> FileTraits:
+        """All that is known of one file."""
+        return _traits[self._paths[file]]
+
+    def named(self, files: NDArray[np.int32], asked: frozenset[str]) -> list[int]:
+        """Where the files are in whose name or directory there may be one of the stems."""
+        self._fill(files)
+        return list((self._words[files] & _bits(asked)).nonzero()[0].tolist())
+
+    def depths(self, files: NDArray[np.int32]) -> Scores:
+        """In how many directories files are."""
+        self._fill(files)
+        return self._depths[files]
+
+    def data(self, files: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Which hold data or prose."""
+        self._fill(files)
+        return self._is_data[files]
+
+    def side(self, files: NDArray[np.int32]) -> list[int]:
+        """Where the files are that are side code."""
+        self._fill(files)
+        return list(self._is_side[files].nonzero()[0].tolist())
+
+    def _fill(self, files: NDArray[np.int32]) -> None:
+        known = self._known[files]
+        if known.all():
+            return
+        for file in files[~known].tolist():
+            if file >= 0:
+                traits = self.traits(file)
+                self._words[file] = _bits(traits.own | traits.parent)
+                self._depths[file] = traits.depth
+                self._is_data[file] = traits.is_data
+                self._is_side[file] = bool(traits.side)
+                self._known[file] = True  # last: another thread may look
+
+
+_tables: Final[weakref.WeakKeyDictionary[NodeColumns, FileTable]] = weakref.WeakKeyDictionary()
+
+
+def _table(columns: NodeColumns) -> FileTable:
+    table = _tables.get(columns)
+    if table is None:
+        table = _tables[columns] = FileTable(columns)
+    return table
+
+
+@functools.lru_cache(maxsize=1024)
+def _bits(stems: frozenset[str]) -> np.uint64:
+    """One of 64 bits for each stem: sets without a common bit have no stem in common."""
+    return np.uint64(functools.reduce(operator.or_, [1 << (hash(one) & 63) for one in stems], 0))
+
+
+class _Step(Protocol):
     @property
     def name(self) -> str:
         """What `explain` calls it and what switches it off."""
@@ -187,9 +259,25 @@ class RankingStep(Protocol):
         """Whose list it scores."""
         ...
 
-    def __call__(self, listed: Listed, query: SearchQuery, /) -> Scores:
-        """A score for every hit, in the order of the list."""
+
+@runtime_checkable
+class NodeStep(_Step, Protocol):
+    """Scores nodes anew, each by itself. Depends on its arguments alone."""
+
+    def over_nodes(self, found: Found, query: SearchQuery, /) -> Scores:
+        """A score for every node, in the order of the list."""
         ...
+
+
+class FileStep(_Step, Protocol):
+    """Scores nodes anew by what is known of their files. Depends on its arguments alone."""
+
+    def over_files(self, listed: Listed, query: SearchQuery, /) -> Scores:
+        """A score for every node, in the order of the list; the order inside of a file stays."""
+        ...
+
+
+RankingStep = NodeStep | FileStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,13 +290,13 @@ class SemanticDemotion:
     name: str = "semantic_demotion"
     signal: Signal = Signal.SEMANTIC
 
-    def __call__(self, listed: Listed, query: SearchQuery, /) -> Scores:
+    def over_nodes(self, found: Found, query: SearchQuery, /) -> Scores:
         """Cosines of demoted nodes shrink by their factor."""
-        columns = listed.nodes.columns
+        columns = found.nodes.columns
         below = demoted_flags(query.text, query.scope.paths)
-        factors = np.where(columns.flags[listed.rows] & below, self.factor, 1.0)
-        factors[columns.kinds[listed.rows] == _VARIABLE] *= self.variable
-        return listed.scores * factors
+        factors = np.where(columns.flags[found.rows] & below, self.factor, 1.0)
+        factors[columns.kinds[found.rows] == _VARIABLE] *= self.variable
+        return found.scores * factors
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,15 +315,16 @@ class Definition:
     name: str = "definition"
     signal: Signal = Signal.BM25
 
-    def __call__(self, listed: Listed, query: SearchQuery, /) -> Scores:
+    def over_nodes(self, found: Found, query: SearchQuery, /) -> Scores:
         """Reorders exact symbols among themselves; the rest stays below them."""
-        places = (listed.scores >= EXACT_SCORE).nonzero()[0].tolist()
+        places = (found.scores >= EXACT_SCORE).nonzero()[0].tolist()
         if not places:
-            return listed.scores
-        exact = [listed.nodes.node(listed.nodes.columns.node_id(row)) for row in listed.rows[places].tolist()]
+            return found.scores
+        nodes = found.nodes
+        exact = [nodes.node(nodes.columns.node_id(row)) for row in found.rows[places].tolist()]
         typed = dotted(query.text.strip().removesuffix("()")).rpartition(".")[2]
         is_type = any(one.kind in TYPE_KINDS and one.name == typed for one in exact if one is not None)
-        scores = listed.scores.copy()
+        scores = found.scores.copy()
         for place, node in zip(places, exact, strict=True):
             if node is None:
                 continue
@@ -273,20 +362,15 @@ class PathMatch:
     parent_weight: float = 0.7  # its directory's name is
     name: str = "path_match"
 
-    def __call__(self, listed: Listed, query: SearchQuery, /) -> Scores:
+    def over_files(self, listed: Listed, query: SearchQuery, /) -> Scores:
         """Scores plus what the path says."""
         asked = _asked_for(query.text)
-        disjoint = asked.isdisjoint
-        named = [
-            (place, self._gain(file, asked))
-            for place, file in enumerate(listed.files)
-            if file is not None and not disjoint(file.either)
-        ]
+        table = listed.table
+        named = table.named(listed.files, asked)
         if not named:
             return listed.scores
         gains = np.zeros(len(listed.files))
-        places, values = zip(*named, strict=True)
-        gains[list(places)] = values
+        gains[named] = [self._gain(table.traits(file), asked) for file in listed.files[named].tolist()]
         return listed.plus(gains)
 
     def _gain(self, file: FileTraits, asked: frozenset[str]) -> float:
@@ -305,20 +389,15 @@ class FilePrior:
     side_penalty: float = 0.5  # in a directory of side code that the query does not name
     name: str = "file_prior"
 
-    def __call__(self, listed: Listed, query: SearchQuery, /) -> Scores:
+    def over_files(self, listed: Listed, query: SearchQuery, /) -> Scores:
         """Scores plus what is known of the file."""
         asked = _said(query.text)
-        losses = np.array([0.0 if file is None else self._loss(file, asked) for file in listed.files])
-        gains = self.size_weight * _DOUBLINGS[np.minimum(listed.nodes.columns.lines[listed.file_numbers], _MANY_LINES)]
-        gains[listed.fileless] = 0.0
-        return listed.plus(gains - losses)
-
-    def _loss(self, file: FileTraits, asked: frozenset[str]) -> float:
-        """What depth, data and side code cost."""
-        loss = self.depth_penalty * file.depth
-        if file.is_data:
-            loss += self.data_penalty
-        return loss + self.side_penalty if file.side and file.side.isdisjoint(asked) else loss
+        table, files = listed.table, listed.files
+        gains = self.size_weight * _DOUBLINGS[table.lines[files]] - self.depth_penalty * table.depths(files)
+        gains[table.data(files)] -= self.data_penalty
+        side = table.side(files)
+        gains[[one for one in side if table.traits(files[one]).side.isdisjoint(asked)]] -= self.side_penalty
+        return listed.plus(gains)
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,34 +410,29 @@ class DirectoryCoherence:
     others: int = 3  # how many of them count
     name: str = "directory_coherence"
 
-    def __call__(self, listed: Listed, query: SearchQuery, /) -> Scores:  # noqa: ARG002
-        """Scores plus the directory's share, counted from the lowest score of the list."""
-        best = _best_of_files(listed)
+    def over_files(self, listed: Listed, query: SearchQuery, /) -> Scores:  # noqa: ARG002
+        """Scores plus the directory's share, counted from the lowest score of the list; exact symbols do not count."""
+        count = len(listed.files)
+        best = np.maximum.reduceat(
+            np.where(listed.scores < EXACT_SCORE, listed.scores, -math.inf), listed.groups.starts
+        )
+        directories = listed.nodes.columns.directories[listed.files]
+        if listed.files[0] < 0:
+            directories[0], best[0] = -1, -math.inf
         there = best > -math.inf
         scores = np.where(there, best - best.min(initial=math.inf, where=there), 0.0)
-        directories = listed.nodes.columns.directories[listed.file_numbers]
-        directories[listed.fileless] = -1
         order = np.lexsort((-scores, directories))
         group = Groups.of(directories[order])
-        sorted_scores = np.append(scores[order], 0.0)
-        ends = np.append(group.starts[1:], len(order))[group.run]
-        shares = np.zeros(len(order))
+        ends = np.append(group.starts[1:], count)[group.run]
+        padded = np.append(scores[order], 0.0)
+        shares = np.zeros(count)
         for other in range(self.others):
             # The next one of the others: past the file itself, if that comes before it; behind the last is nothing.
             place = group.first + (other + (group.place <= other))
-            place[place >= ends] = len(order)
-            shares += self.fading**other * sorted_scores[place]
-        gains = np.empty(len(order))
+            shares += self.fading**other * padded[np.where(place < ends, place, count)]
+        gains = np.empty(count)
         gains[order] = self.weight * shares
         return listed.plus(gains)
-
-
-def _best_of_files(listed: Listed) -> Scores:
-    """The best score in every file but those of exact symbols; minus infinity where there is none."""
-    best = np.full(len(listed.files), -math.inf)
-    np.maximum.at(best, listed.places, np.where(listed.scores < EXACT_SCORE, listed.scores, -math.inf))
-    best[listed.fileless] = -math.inf
-    return best
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,14 +443,12 @@ class Spread:
     step: float = 1.5  # what each earlier node of the same file costs, in scores relative to the best
     name: str = "spread"
 
-    def __call__(self, listed: Listed, query: SearchQuery, /) -> Scores:  # noqa: ARG002
-        """Exact symbols stay together."""
-        order, groups = listed.by_file()
-        costs = np.empty(len(order))
-        costs[order] = self.step * groups.place
+    def over_files(self, listed: Listed, query: SearchQuery, /) -> Scores:  # noqa: ARG002
+        """Exact symbols stay together, and what stands in no file is no file's next node."""
+        costs = self.step * listed.groups.place
         costs[listed.scores >= EXACT_SCORE] = 0.0
-        if len(listed.fileless):
-            costs[listed.places == listed.fileless[0]] = 0.0
+        if listed.files[0] < 0:
+            costs[listed.groups.run == 0] = 0.0
         return listed.scores - costs
 
 
@@ -389,16 +461,16 @@ class SemanticCoherence:
     name: str = "semantic_coherence"
     signal: Signal = Signal.SEMANTIC
 
-    def __call__(self, listed: Listed, query: SearchQuery, /) -> Scores:  # noqa: ARG002
+    def over_files(self, listed: Listed, query: SearchQuery, /) -> Scores:  # noqa: ARG002
         """Cosine plus the file's share."""
-        order, group = listed.by_file()
+        group = listed.groups
         # A file's own node repeats the signatures of its members: no second match.
-        counts = (listed.nodes.columns.kinds[listed.rows[order]] != _MODULE) | (group.place == 0)
+        counts = (listed.nodes.columns.kinds[listed.rows] != _MODULE) | (group.place == 0)
         before = counts.cumsum() - counts
         faded = np.where(counts, self.fading ** (before - before[group.first]), 0.0)
-        together = np.add.reduceat(listed.scores[order] * faded, group.starts)
+        together = np.add.reduceat(listed.scores * faded, group.starts)
         whole = 1 + self.weight / (1 - self.fading)  # of which a node scores at most this: a cosine stays below one
-        return listed.plus(self.weight * together) / whole
+        return (listed.scores + self.weight * together[group.run]) / whole
 
 
 EXACT_BONUS: Final = 1_000.0  # factor that no other match can make up: an exact symbol is on top everywhere

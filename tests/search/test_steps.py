@@ -22,6 +22,7 @@ from ctxsearch.search.steps import (
     SemanticCoherence,
     SemanticDemotion,
     Spread,
+    Steps,
     reordered,
 )
 
@@ -54,7 +55,13 @@ class Nodes:
 def after(step: RankingStep, hits: list[Hit], text: str, nodes: dict[NodeId, CodeNode]) -> list[Hit]:
     """The list as one step reorders it."""
     known, columns = Nodes(nodes), Hits.of(hits)
-    rows, scores = reordered([step], known.columns.rows(columns.numbers), columns.scores, SearchQuery(text=text), known)
+    rows, scores = reordered(
+        Steps.of((step,), step.signal),
+        known.columns.rows(columns.numbers),
+        columns.scores,
+        SearchQuery(text=text),
+        known,
+    )
     return list(Hits(known.columns.numbers[rows], scores))
 
 
