@@ -10,10 +10,10 @@ import functools
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Concatenate, Final, Generic, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -32,7 +32,6 @@ from ctxsearch.search.ports import (
     Floats,
     FreshnessFact,
     FullTextReader,
-    Hit,
     Hits,
     NodeContent,
     OnDisk,
@@ -265,23 +264,22 @@ class ContextSearchService:
     def _ask_text_signals(self, run: _Run) -> None:
         weights = run.weights
         asked = [signal for signal, weight in weights.items() if weight > 0 and signal is not Signal.GRAPH]
-        signals: dict[Signal, Callable[[_Run], _Found]] = {
+        signals: dict[Signal, Callable[[_Run], list[Hits]]] = {
             Signal.BM25: self._bm25,
             Signal.SEMANTIC: self._semantic,
             Signal.FUZZY: self._fuzzy,
         }
-        others: list[tuple[Signal, Future[_Outcome]]] = [
-            (signal, self._workers.submit(_attempt, signals[signal], run)) for signal in asked[1:]
-        ]
+        others = [self._workers.submit(_attempt, signals[signal], run) for signal in asked[1:]]
         # The first one runs here: a keyword search then needs no other thread at all.
-        outcomes: list[tuple[Signal, _Outcome]] = [(signal, _attempt(signals[signal], run)) for signal in asked[:1]]
-        outcomes += [(signal, future.result()) for signal, future in others]
-        for signal, outcome in outcomes:
-            self._note(run, signal, weights[signal], outcome)
+        outcomes = [_attempt(signals[signal], run) for signal in asked[:1]]
+        outcomes += [future.result() for future in others]
+        # The steps run here as well: engines let other threads run, Python code takes turns with them, which costs.
+        for signal, outcome in zip(asked, outcomes, strict=True):
+            self._note(run, signal, weights[signal], outcome.then(self._ranked, run, signal))
 
-    def _note(self, run: _Run, signal: Signal, weight: float, outcome: _Outcome) -> None:
+    def _note(self, run: _Run, signal: Signal, weight: float, outcome: _Outcome[_Found]) -> None:
         error = outcome.error
-        if error is not None or outcome.found is None:
+        if error is not None or outcome.value is None:
             if isinstance(error, InvalidArgument):  # of the question, not of an index
                 raise error
             if isinstance(error, FailedPrecondition) and run.query.mode is Mode.SEMANTIC:
@@ -290,7 +288,7 @@ class ContextSearchService:
             run.warnings.append(f"{signal} did not answer: {reason}")
             run.reports[signal] = SignalReport(signal, weight, False, 0, outcome.milliseconds, reason)
             return
-        keys, scores, ids, files, unknown = outcome.found
+        keys, scores, ids, files, unknown = outcome.value
         run.lists[signal] = RankedList(signal, list(zip(keys, scores, strict=True)))
         run.ids.update(zip(keys, ids, strict=True))
         run.files.update(zip(keys, files, strict=True))
@@ -299,25 +297,19 @@ class ContextSearchService:
         run.unknown.update(dict.fromkeys(unknown))
         run.reports[signal] = SignalReport(signal, weight, True, len(keys), outcome.milliseconds)
 
-    def _bm25(self, run: _Run) -> _Found:
-        depth = max(_DEPTH, run.query.pool)
+    def _bm25(self, run: _Run) -> list[Hits]:
+        text, depth = run.query.text, max(_DEPTH, run.query.pool)
+        return [Hits.of(_full_text(corpus).search(text, selection, depth)) for corpus, selection, *_ in run.members]
 
-        def search(corpus: Corpus, selection: Selection) -> Sequence[Hit]:
-            return _full_text(corpus).search(run.query.text, selection, depth)
+    def _fuzzy(self, run: _Run) -> list[Hits]:
+        text, pool = run.query.text, run.query.pool
+        return [Hits.of(_full_text(corpus).fuzzy(text, selection, pool)) for corpus, selection, *_ in run.members]
 
-        return self._gathered(run, Signal.BM25, search)
-
-    def _fuzzy(self, run: _Run) -> _Found:
-        def search(corpus: Corpus, selection: Selection) -> Sequence[Hit]:
-            return _full_text(corpus).fuzzy(run.query.text, selection, run.query.pool)
-
-        return self._gathered(run, Signal.FUZZY, search)
-
-    def _semantic(self, run: _Run) -> _Found:
+    def _semantic(self, run: _Run) -> list[Hits]:
         vector = functools.cache(self._query_vector)  # of each corpus's text: mostly the same one
         depth = max(_DEPTH, run.query.pool)
 
-        def search(corpus: Corpus, selection: Selection) -> Sequence[Hit]:
+        def search(corpus: Corpus, selection: Selection) -> Hits:
             vectors = corpus.vectors
             if vectors is None:
                 raise FailedPrecondition(f"{corpus.repository} has no vector index")
@@ -330,9 +322,9 @@ class ContextSearchService:
             nearest = functools.partial(vectors.search, vector(text, run.query.embedding), selection)
             hits = Hits.of(nearest(depth))
             is_flooded = self._is_flooded(run.query, hits, corpus.nodes.columns)
-            return nearest(max(depth, _DEEPER * run.query.pool)) if is_flooded else hits
+            return Hits.of(nearest(max(depth, _DEEPER * run.query.pool))) if is_flooded else hits
 
-        return self._gathered(run, Signal.SEMANTIC, search)
+        return [search(corpus, selection) for corpus, selection, *_ in run.members]
 
     def _is_flooded(self, query: SearchQuery, hits: Hits, columns: NodeColumns) -> bool:
         """Whether most of a list is what will be ranked below other code, which the list then leaves no place for."""
@@ -351,15 +343,14 @@ class ContextSearchService:
         title, prose = map(self._embedder.embed_query, (parts.title, f"{parts.title}\n{parts.prose}"))
         return _unit_vector(title + prose)
 
-    def _gathered(self, run: _Run, signal: Signal, search: Callable[[Corpus, Selection], Sequence[Hit]]) -> _Found:
-        """One list over all corpora: by raw score, which is comparable inside one signal."""
+    def _ranked(self, found: list[Hits], run: _Run, signal: Signal) -> _Found:
+        """One list over all corpora, after the steps: by raw score, which is comparable inside one signal."""
         steps = Steps.of(self._policy.steps, signal)
         pool = run.query.pool
         unknown: list[tuple[int, NodeId]] = []
         parts = []
-        for number, member in enumerate(run.members):
+        for number, (member, hits) in enumerate(zip(run.members, found, strict=True)):
             nodes = member.corpus.nodes
-            hits = Hits.of(search(member.corpus, member.selection))
             rows, scores = nodes.columns.rows(hits.numbers), hits.scores
             if rows.min(initial=0) < 0:
                 unknown += [(number, node_id) for node_id in node_ids(hits.numbers[rows < 0].tolist())]
@@ -584,23 +575,37 @@ class ContextSearchService:
                 self._workers.submit(member.corpus.repair, ids)
 
 
-class _Outcome(NamedTuple):
+_Given = ParamSpec("_Given")
+_Value = TypeVar("_Value")
+_Next = TypeVar("_Next")
+
+
+class _Outcome(NamedTuple, Generic[_Value]):
     """What came of asking one signal."""
 
-    found: _Found | None
+    value: _Value | None
     error: Exception | None
     milliseconds: float
 
+    def then(
+        self, go_on: Callable[Concatenate[_Value, _Given], _Next], *args: _Given.args, **more: _Given.kwargs
+    ) -> _Outcome[_Next]:
+        """What comes of going on with the value, if there is one."""
+        if self.value is None:
+            return _Outcome(None, self.error, self.milliseconds)
+        after = _attempt(go_on, self.value, *args, **more)
+        return after._replace(milliseconds=self.milliseconds + after.milliseconds)
 
-def _attempt(ask: Callable[[_Run], _Found], run: _Run) -> _Outcome:
+
+def _attempt(ask: Callable[_Given, _Value], *args: _Given.args, **more: _Given.kwargs) -> _Outcome[_Value]:
     """Ask one signal; its failure is an answer too, and reported."""
     started = time.perf_counter()
-    found, error = None, None
+    value, error = None, None
     try:
-        found = ask(run)
+        value = ask(*args, **more)
     except Exception as caught:
         error = caught
-    return _Outcome(found, error, (time.perf_counter() - started) * 1e3)
+    return _Outcome(value, error, (time.perf_counter() - started) * 1e3)
 
 
 def _full_text(corpus: Corpus) -> FullTextReader:
