@@ -8,7 +8,9 @@ from __future__ import annotations
 import functools
 import math
 import operator
+import threading
 import weakref
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
@@ -40,10 +42,10 @@ def demoted_flags(text: str, paths: tuple[str, ...]) -> int:
     A word asks for its own kind: who asks how dependencies are vendored is not looking for tests. A number, since enum
     members answer `&` in Python, and every candidate is asked.
     """
+    asked = _ASKED_FLAGS.keys() & {word for part in (subject(text), *paths) for word in words(part)}
     left = DEMOTED_FLAGS
-    for part in (subject(text), *paths):
-        for word in words(part):
-            left &= ~_ASKED_FLAGS.get(word, NodeFlag.NONE)
+    for word in asked:
+        left &= ~_ASKED_FLAGS[word]
     return int(left)
 
 
@@ -54,9 +56,14 @@ def _asked_for(text: str) -> frozenset[str]:
 
 
 @functools.lru_cache(maxsize=64)
-def _said(text: str) -> frozenset[str]:
-    """Every word with which a query says what it is about, as stems."""
-    return frozenset(map(stem, words(subject(text))))
+def _asked_side(text: str) -> int:
+    """The side code that any word of a query names."""
+    return _side_bits(map(stem, words(subject(text))))
+
+
+def _side_bits(stems: Iterable[str]) -> int:
+    """Those stems that say that code is side code, a bit for each."""
+    return functools.reduce(operator.or_, [_SIDE_BITS.get(one, 0) for one in stems], 0)
 
 
 def file_stem(path: str) -> str:
@@ -84,11 +91,7 @@ class Listed(NamedTuple):
     nodes: NodeLookup
     groups: Groups  # one for each file
     files: NDArray[np.int32]  # the number of each group's file; NO_FILE where nodes stand in none
-
-    @property
-    def table(self) -> FileTable:
-        """What the paths of the files say."""
-        return _table(self.nodes.columns)
+    table: FileTable  # what the paths of the files say
 
     def plus(self, gains: Scores) -> Scores:
         """Every score plus the gain of its file."""
@@ -140,7 +143,10 @@ def reordered(steps: Steps, rows: Rows, scores: Scores, query: SearchQuery, node
     order = np.lexsort((rows, -scores, files))
     rows, files = rows[order], files[order]
     groups = Groups.of(files)
-    listed = Listed(rows, scores[order], nodes, groups, files[groups.starts])
+    files = files[groups.starts]
+    table = _table(nodes.columns)
+    table.fill(files)
+    listed = Listed(rows, scores[order], nodes, groups, files, table)
     for file_step in steps.over_files:
         listed = listed._replace(scores=file_step.over_files(listed, query))
     best = np.lexsort((rows, -listed.scores))
@@ -188,49 +194,57 @@ class FileTable:
         count = len(columns.paths)
         self._paths = columns.paths
         self._known = np.zeros(count, np.bool_)
-        self._words = np.zeros(count, np.uint64)
-        self._depths = np.zeros(count, np.float64)
-        self._is_data = np.zeros(count, np.bool_)
-        self._is_side = np.zeros(count, np.bool_)
-        self.lines = np.minimum(columns.lines, _MANY_LINES)
+        self._lock = threading.Lock()  # guards all that is filled
+        self._stems: dict[str, int] = {}  # every stem of a name so far, from 1
+        self._names = np.zeros((count, 2, _STEMS_OF_NAME), np.int32)  # of file and directory; 0 where there is no more
+        self._sizes = np.ones((count, 2))  # how many stems a name has
+        self._long: set[int] = set()  # files with a name of more stems than fit
+        self.doublings = _DOUBLINGS[np.minimum(columns.lines, _MANY_LINES)]  # of its lines
+        self.depths = np.zeros(count)  # in how many directories it is
+        self.is_data = np.zeros(count, np.bool_)  # holds data or prose
+        self.side = np.zeros(count, np.int64)  # the stems that say that it is side code, a bit for each
 
-    def traits(self, file: int) -> FileTraits:
-        """All that is known of one file."""
-        return _traits[self._paths[file]]
+    def asked_shares(self, files: NDArray[np.int32], asked: frozenset[str]) -> Scores | None:
+        """How much of the names of files, and of their directories, is asked for; None where nothing is of any file."""
+        numbers = [number for one in asked if (number := self._stems.get(one))]
+        if not numbers:
+            return None
+        is_asked = np.zeros(len(self._stems) + 1, np.bool_)
+        is_asked[numbers] = True
+        shares: Scores = is_asked[self._names[files]].sum(axis=2) / self._sizes[files]
+        if self._long:
+            for place, file in enumerate(files.tolist()):
+                if file in self._long:
+                    traits = _traits[self._paths[file]]
+                    shares[place] = _share(traits.own, asked), _share(traits.parent, asked)
+        return shares
 
-    def named(self, files: NDArray[np.int32], asked: frozenset[str]) -> list[int]:
-        """Where the files are in whose name or directory there may be one of the stems."""
-        self._fill(files)
-        return list((self._words[files] & _bits(asked)).nonzero()[0].tolist())
-
-    def depths(self, files: NDArray[np.int32]) -> Scores:
-        """In how many directories files are."""
-        self._fill(files)
-        return self._depths[files]
-
-    def data(self, files: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Which hold data or prose."""
-        self._fill(files)
-        return self._is_data[files]
-
-    def side(self, files: NDArray[np.int32]) -> list[int]:
-        """Where the files are that are side code."""
-        self._fill(files)
-        return list(self._is_side[files].nonzero()[0].tolist())
-
-    def _fill(self, files: NDArray[np.int32]) -> None:
+    def fill(self, files: NDArray[np.int32]) -> None:
+        """Know these files."""
         known = self._known[files]
         if known.all():
             return
-        for file in files[~known].tolist():
-            if file >= 0:
-                traits = self.traits(file)
-                self._words[file] = _bits(traits.own | traits.parent)
-                self._depths[file] = traits.depth
-                self._is_data[file] = traits.is_data
-                self._is_side[file] = bool(traits.side)
-                self._known[file] = True  # last: another thread may look
+        with self._lock:
+            for file in files[~known].tolist():
+                if file >= 0:
+                    self._read(file)
+                    self._known[file] = True  # last: another thread may look
 
+    def _read(self, file: int) -> None:
+        traits = _traits[self._paths[file]]
+        for which, name in enumerate((traits.own, traits.parent)):
+            if len(name) > _STEMS_OF_NAME:
+                self._long.add(file)
+                continue
+            self._sizes[file, which] = len(name) or 1
+            for place, one in enumerate(name):
+                self._names[file, which, place] = self._stems.setdefault(one, len(self._stems) + 1)
+        self.depths[file] = traits.depth
+        self.is_data[file] = traits.is_data
+        self.side[file] = _side_bits(traits.side)
+
+
+_STEMS_OF_NAME: Final = 8
 
 _tables: Final[weakref.WeakKeyDictionary[NodeColumns, FileTable]] = weakref.WeakKeyDictionary()
 
@@ -240,12 +254,6 @@ def _table(columns: NodeColumns) -> FileTable:
     if table is None:
         table = _tables[columns] = FileTable(columns)
     return table
-
-
-@functools.lru_cache(maxsize=1024)
-def _bits(stems: frozenset[str]) -> np.uint64:
-    """One of 64 bits for each stem: sets without a common bit have no stem in common."""
-    return np.uint64(functools.reduce(operator.or_, [1 << (hash(one) & 63) for one in stems], 0))
 
 
 class _Step(Protocol):
@@ -364,17 +372,10 @@ class PathMatch:
 
     def over_files(self, listed: Listed, query: SearchQuery, /) -> Scores:
         """Scores plus what the path says."""
-        asked = _asked_for(query.text)
-        table = listed.table
-        named = table.named(listed.files, asked)
-        if not named:
+        shares = listed.table.asked_shares(listed.files, _asked_for(query.text))
+        if shares is None:
             return listed.scores
-        gains = np.zeros(len(listed.files))
-        gains[named] = [self._gain(table.traits(file), asked) for file in listed.files[named].tolist()]
-        return listed.plus(gains)
-
-    def _gain(self, file: FileTraits, asked: frozenset[str]) -> float:
-        return self.stem_weight * _share(file.own, asked) + self.parent_weight * _share(file.parent, asked)
+        return listed.plus(self.stem_weight * shares[:, 0] + self.parent_weight * shares[:, 1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -391,12 +392,11 @@ class FilePrior:
 
     def over_files(self, listed: Listed, query: SearchQuery, /) -> Scores:
         """Scores plus what is known of the file."""
-        asked = _said(query.text)
         table, files = listed.table, listed.files
-        gains = self.size_weight * _DOUBLINGS[table.lines[files]] - self.depth_penalty * table.depths(files)
-        gains[table.data(files)] -= self.data_penalty
-        side = table.side(files)
-        gains[[one for one in side if table.traits(files[one]).side.isdisjoint(asked)]] -= self.side_penalty
+        gains = self.size_weight * table.doublings[files] - self.depth_penalty * table.depths[files]
+        gains[table.is_data[files]] -= self.data_penalty
+        side, asked = table.side[files], _asked_side(query.text)
+        gains[(side != 0) & ((side & asked) == 0) if asked else side != 0] -= self.side_penalty
         return listed.plus(gains)
 
 
@@ -485,6 +485,7 @@ _SIDE_WORDS: Final = frozenset(
     | {"mock", "mocks"}
 )
 _SIDE_FILES: Final = frozenset({"mock", "mocks"})
+_SIDE_BITS: Final = {one: 1 << bit for bit, one in enumerate(sorted(set(map(stem, _SIDE_WORDS | _SIDE_FILES))))}
 _PAGES: Final = (".html", ".htm")  # prose among documents, elsewhere part of a program
 _PROSE_WORDS: Final = frozenset({"doc", "docs"})
 _MANY_LINES: Final = 2000  # beyond this, more lines make a file no more central
