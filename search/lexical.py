@@ -35,7 +35,7 @@ from ctxsearch.search.identifiers import (
     words,
 )
 from ctxsearch.search.long_texts import Emphasis, long_text, mentioned_files, weighed_words
-from ctxsearch.search.ports import NO_HITS, Hit, Hits, Selection, node_ids
+from ctxsearch.search.ports import NO_HITS, Hit, Hits, Scores, Selection, node_ids
 from ctxsearch.search.scope import SEPARATORS, Scope, dotted, package_ancestors, path_regex
 from ctxsearch.search.segments import check_segments
 from ctxsearch.search.steps import EXACT_BONUS, demoted_flags
@@ -44,8 +44,8 @@ FORMAT: Final = "text-6"  # names schema and contents; another one lives in anot
 _META: Final = "generation"
 _WRITER_HEAP: Final = 192_000_000  # 100,000 nodes in one segment: every further one costs each word's look-ups again
 _KIND_SHIFT: Final = 32
-_VARIABLE: Final = int(NodeKind.VARIABLE)
-_EXTERNAL: Final = int(NodeKind.EXTERNAL)
+_VARIABLE: Final = np.uint64(NodeKind.VARIABLE)
+_EXTERNAL: Final = np.uint64(NodeKind.EXTERNAL)
 _FUZZY_FIELDS: Final = {"symbol": 1.0, "name": 0.25}  # a near name beats a name with a near part
 _WORDS_KEPT: Final = 20_000  # of earlier queries
 _SEPARATORS: Final = frozenset(SEPARATORS)
@@ -188,6 +188,7 @@ class TantivyReader:
         self._policy = policy
         self._rarities: dict[str, float] = {}
         self._words: dict[tuple[str, float], _Word] = {}
+        self._file_clauses: dict[tuple[str, float], tuple[Any, Any]] = {}
         self._filters: OrderedDict[Scope, list[tuple[Any, Any]]] = OrderedDict()
         self.generation = _generation(searcher, schema)
         self._is_file = tantivy.Query.const_score_query(self._term("kind", int(NodeKind.MODULE)), 0.0)
@@ -233,34 +234,40 @@ class TantivyReader:
         )
         total = sum(rarity.values())
         if not total:
-            return _Files({}, {})
-        share = self._policy.file_coverage / total
-        clauses = [
-            (tantivy.Occur.Should, tantivy.Query.const_score_query(self._term("file_words", word), weight * share))
-            for word, weight in rarity.items()
-            if weight
-        ]
+            return _NO_FILES
         files = _of_files(scope)
+        clauses = [self._file_clause(word, weight) for word, weight in rarity.items() if weight]
         query = tantivy.Query.boolean_query(clauses)  # only files have these words
         addresses, scores = self._fetch(self._within(query, files), self._policy.files)
-        ids = self._searcher.fast_field_values("id", addresses)
-        traits = self._searcher.fast_field_values("traits", addresses)
-        found = _Files(dict(zip(ids, scores, strict=True)), dict(zip(ids, traits, strict=True)))
-        self._add_mentioned(found, text, files)
-        return found
+        found = _Files(
+            self._numbers("id", addresses),
+            np.array(scores) * (self._policy.file_coverage / total),
+            self._numbers("traits", addresses),
+        )
+        return self._with_mentioned(found, text, files)
 
-    def _add_mentioned(self, files: _Files, text: str, scope: Scope) -> None:
+    def _file_clause(self, word: str, weight: float) -> tuple[Any, Any]:
+        """A word that a file may have, counting as much as it tells."""
+        clause = self._file_clauses.get((word, weight))
+        if clause is None:
+            query = tantivy.Query.const_score_query(self._term("file_words", word), weight)
+            if len(self._file_clauses) >= _WORDS_KEPT:
+                self._file_clauses.clear()
+            clause = self._file_clauses[word, weight] = tantivy.Occur.Should, query
+        return clause
+
+    def _with_mentioned(self, files: _Files, text: str, scope: Scope) -> _Files:
         """A file that the text spells gains; of several of that name, those in most of the spelled directories."""
         weight, most = self._policy.mentioned_file, self._policy.mentions
+        spelled = []
         for name, path in mentioned_files(text).items() if weight else ():
             if not 0 < int(self._searcher.doc_freq("title", name)) <= most:
                 continue
             addresses, scores = self._fetch(self._within(self._spelled(name, path), scope), most)
             best = [address for address, score in zip(addresses, scores, strict=True) if score == scores[0]]
-            ids = self._searcher.fast_field_values("id", best)
-            for number, trait in zip(ids, self._searcher.fast_field_values("traits", best), strict=True):
-                files.evidence[number] = files.evidence.get(number, 0.0) + weight / len(best)
-                files.traits[number] = trait
+            gains = np.full(len(best), weight / len(best)) if best else np.empty(0)
+            spelled.append(_Files(self._numbers("id", best), gains, self._numbers("traits", best)))
+        return _added([files, *spelled]) if spelled else files
 
     def _spelled(self, name: str, path: str) -> Any:
         """Files of a name, by how many words of a path theirs has."""
@@ -286,25 +293,24 @@ class TantivyReader:
 
     def _file_nodes(self, files: _Files, selection: Selection, *, demoted: int) -> Hits:
         """The files themselves, for those none of whose nodes matches by itself."""
-        if not files.evidence or not selection.scope.accepts_kind(NodeKind.MODULE):
+        if not len(files.numbers) or not selection.scope.accepts_kind(NodeKind.MODULE):
             return NO_HITS
-        numbers = np.array(list(files.evidence), np.uint64)
-        evidence = np.array(list(files.evidence.values()))
-        traits = np.array(list(files.traits.values()), np.int64)
-        found = Hits(numbers, np.where(traits & demoted, evidence * self._policy.demotion, evidence))
+        lower = (files.traits & np.uint64(demoted)) != 0
+        found = Hits(files.numbers, np.where(lower, files.evidence * self._policy.demotion, files.evidence))
         return self._in_packages(found, selection.scope)
 
     def _in_packages(self, found: Hits, scope: Scope) -> Hits:
         """The files that are in the packages of a scope themselves: others may have nodes that are."""
-        packages = Scope(packages=scope.packages, exclude_packages=scope.exclude_packages)
-        if packages.is_everything:
+        if not scope.packages and not scope.exclude_packages:
             return found
+        packages = Scope(packages=scope.packages, exclude_packages=scope.exclude_packages)
         addresses, _ = self._fetch(self._within(self._is_file, packages), self._file_count)
-        inside = np.isin(found.numbers, self._numbers(addresses))
+        inside = np.isin(found.numbers, self._numbers("id", addresses))
         return Hits(found.numbers[inside], found.scores[inside])
 
-    def _numbers(self, addresses: list[Any]) -> Numbers:
-        return np.array(self._searcher.fast_field_values("id", addresses), np.uint64)
+    def _numbers(self, name: str, addresses: list[Any]) -> Numbers:
+        """A column of what was found."""
+        return np.array(self._searcher.fast_field_values(name, addresses), np.uint64)
 
     def fuzzy(self, text: str, selection: Selection, limit: int) -> list[Hit]:
         """Nearest names first; the score is 1 for the same name and falls with every edit."""
@@ -421,19 +427,20 @@ class TantivyReader:
 
     def _rescored(self, addresses: list[Any], scores: list[float], files: _Files, *, demoted: int) -> Hits:
         """What was found: its own match relative to the best, its file's evidence, then demotion."""
-        owners = self._searcher.fast_field_values("file_id", addresses)
-        traits = np.array(self._searcher.fast_field_values("traits", addresses), np.int64)
-        kinds = traits >> _KIND_SHIFT
+        if not addresses:
+            return NO_HITS
         policy = self._policy
-        share = policy.node_match / scores[0] if scores and scores[0] > 0 else 0.0
-        second, evidence = _second_matches(owners, scores).get, files.evidence.get
-        around = np.array([second(owner, 0.0) for owner in owners]) * (share * policy.second_match)
-        around += np.array([evidence(owner, 0.0) for owner in owners])
-        own = np.array(scores) * np.where(kinds == _VARIABLE, policy.variable * share, share)
-        whole = np.where(kinds == _EXTERNAL, policy.external, 1.0)
+        share = policy.node_match / scores[0] if scores[0] > 0 else 0.0
+        matches = np.array(scores) * share
+        owners, traits = self._numbers("file_id", addresses), self._numbers("traits", addresses)
+        around = _second_matches(owners, matches) * policy.second_match + files.of(owners)
+        kinds = traits >> np.uint64(_KIND_SHIFT)
+        matches[kinds == _VARIABLE] *= policy.variable
+        found = matches + around
+        found[kinds == _EXTERNAL] *= policy.external
         if demoted:
-            whole[(traits & demoted) != 0] *= policy.demotion
-        return Hits(self._numbers(addresses), (own + around) * whole)
+            found[(traits & np.uint64(demoted)) != 0] *= policy.demotion
+        return Hits(self._numbers("id", addresses), found)
 
     def _fuzzy_form(self, form: str, selection: Selection, limit: int) -> list[Hit]:
         query = self._within(self._near(form), selection.scope)
@@ -466,10 +473,29 @@ class _Word(NamedTuple):
 
 
 class _Files(NamedTuple):
-    """The files that a query is about, by the id of the file's node."""
+    """The files that a query is about, in columns and no order, each once."""
 
-    evidence: dict[int, float]
-    traits: dict[int, int]
+    numbers: Numbers  # of the ids of their nodes
+    evidence: Scores
+    traits: Numbers
+
+    def of(self, owners: Numbers) -> Scores:
+        """The evidence of each of these; 0 where there is none."""
+        if not len(self.numbers):
+            return np.zeros(len(owners))
+        order = self.numbers.argsort()
+        places = order.take(self.numbers.searchsorted(owners, sorter=order), mode="clip")
+        return np.where(self.numbers[places] == owners, self.evidence[places], 0.0)
+
+
+_NO_FILES: Final = _Files(np.empty(0, np.uint64), np.empty(0), np.empty(0, np.uint64))
+
+
+def _added(parts: Sequence[_Files]) -> _Files:
+    """Every file of the parts, with all evidence for it."""
+    numbers, evidence, traits = map(np.concatenate, zip(*parts, strict=True))
+    distinct, first, which = np.unique(numbers, return_index=True, return_inverse=True)
+    return _Files(distinct, np.bincount(which, evidence).astype(np.float64), traits[first])
 
 
 def open_full_text(directory: Path) -> TantivyIndex:
@@ -495,8 +521,11 @@ def _best(found: Sequence[Hits], selection: Selection, limit: int) -> Hits:
     """
     numbers = np.concatenate([hits.numbers for hits in found])
     scores = np.concatenate([hits.scores for hits in found])
-    numbers, first = np.unique(numbers, return_index=True)
-    scores = scores[first]
+    order = numbers.argsort(kind="stable")
+    numbers, scores = numbers[order], scores[order]
+    first = np.ones(len(numbers), np.bool_)
+    np.not_equal(numbers[1:], numbers[:-1], out=first[1:])
+    numbers, scores = numbers[first], scores[first]
     if selection.denied:
         allowed = np.isin(numbers, selection.denied_numbers, invert=True)
         numbers, scores = numbers[allowed], scores[allowed]
@@ -512,16 +541,17 @@ def _heaviest(weights: Mapping[str, float], limit: int) -> Mapping[str, float]:
     return {word: weight for word, weight in weights.items() if word in kept}
 
 
-def _second_matches(owners: Iterable[int], scores: Iterable[float]) -> dict[int, float]:
-    """What the second best node of each file scores; the scores are falling."""
-    seen: set[int] = set()
-    second: dict[int, float] = {}
-    for owner, score in zip(owners, scores, strict=True):
-        if owner not in seen:
-            seen.add(owner)
-        elif owner not in second:
-            second[owner] = score
-    return second
+def _second_matches(owners: Numbers, scores: Scores) -> Scores:
+    """For every node, what the second best node of its file scores, 0 where there is none; the scores are falling."""
+    order = owners.argsort(kind="stable")
+    owners, scores = owners[order], scores[order]
+    begins = np.ones(len(owners) + 1, np.bool_)  # of a file; and the end
+    np.not_equal(owners[1:], owners[:-1], out=begins[1:-1])
+    starts = begins[:-1].nonzero()[0]
+    seconds = np.where(begins[starts + 1], 0.0, scores.take(starts + 1, mode="clip"))
+    found = np.empty(len(owners))
+    found[order] = seconds[begins[:-1].cumsum() - 1]
+    return found
 
 
 def _schema() -> Any:
