@@ -155,9 +155,10 @@ class Texts:
         """Whether the file still is what was indexed: by its stat, and by its bytes when that differs."""
         if record is None:
             return OnDisk.UNCHECKED
-        if self._has_stat_of(path, record):  # the quick look; whatever is different gets the careful one
-            return OnDisk.UNCHANGED
         try:
+            found = os.lstat(self._prefix + path)
+            if (found.st_size, found.st_mtime_ns, found.st_ino) == (record.size, record.mtime_ns, record.inode):
+                return OnDisk.UNCHANGED  # the quick look; whatever is different gets the careful one
             descriptor = open_beneath(self._root, path)
         except (OSError, UnsafePathError, NotRegularError):
             return OnDisk.VANISHED
@@ -169,13 +170,6 @@ class Texts:
             return OnDisk.UNCHANGED if same else OnDisk.CHANGED
         finally:
             os.close(descriptor)
-
-    def _has_stat_of(self, path: str, record: FileRecord) -> bool:
-        try:
-            found = os.lstat(self._prefix + path)
-        except OSError:
-            return False
-        return (found.st_size, found.st_mtime_ns, found.st_ino) == (record.size, record.mtime_ns, record.inode)
 
 
 class _Text(NamedTuple):

@@ -168,7 +168,11 @@ def order(
         last = sorted([score for score, _ in kept], reverse=True)[limit - 1]
         kept = [scored for scored in kept if scored[0] >= last]
     ranked = [Ranked(key, score, fusion.votes(key)) for score, key in kept]
-    ranked.sort(key=lambda one: _sort_key(one, place))
+    ranked.sort(key=_merit)
+    if any(
+        map(operator.eq, map(_merit, ranked), map(_merit, ranked[1:]))
+    ):  # where nothing else decides, the place does
+        ranked.sort(key=lambda one: (_merit(one), place(one.key)))
     return ranked[:limit]
 
 
@@ -217,18 +221,21 @@ def exact_keys(ballots: Iterable[Ballot[Key]], exact_score: float) -> list[Key]:
 
 def _penalised(scores: list[tuple[float, Key]], penalty: Callable[[Key], float], limit: int) -> list[tuple[float, Key]]:
     """What may be among the first `limit` after the penalty, which only lowers: not what is below them before it."""
-    if len(scores) > limit:
-        first = sorted(scores, key=_score, reverse=True)[:limit]
-        floor = min([score * penalty(key) for score, key in first])
-        scores = [scored for scored in scores if scored[0] >= floor]
-    return [(score * penalty(key), key) for score, key in scores]
+    falling = sorted(scores, key=_score, reverse=True)
+    found = [(score * penalty(key), key) for score, key in falling[:limit]]
+    floor = min(map(_score, found), default=0.0)
+    for score, key in falling[limit:]:
+        if score < floor:
+            break
+        found.append((score * penalty(key), key))
+    return found
 
 
 _score: Final[Callable[[tuple[float, object]], float]] = operator.itemgetter(0)
 
 
-def _sort_key(ranked: Ranked[Key], place: Callable[[Key], Placed]) -> tuple[float, int, float, Placed]:
-    """Score, then how many signals agree, then raw bm25, then where it stands: total, hence reproducible."""
+def _merit(ranked: Ranked[Key]) -> tuple[float, int, float]:
+    """Score, then how many signals agree, then raw bm25; lower is better."""
     votes = ranked.votes
     bm25 = votes.get(Signal.BM25)
-    return -ranked.score, -len(votes), -(bm25.raw if bm25 is not None else 0.0), place(ranked.key)
+    return -ranked.score, -len(votes), -(bm25.raw if bm25 is not None else 0.0)

@@ -9,9 +9,8 @@ from __future__ import annotations
 import functools
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Concatenate, Final, Generic, NamedTuple, ParamSpec, TypeVar
 
@@ -42,6 +41,7 @@ from ctxsearch.search.ports import (
 from ctxsearch.search.query import Content, Mode, SearchQuery, Signal
 from ctxsearch.search.ranking import Fusion, Placed, Ranked, RankedList, Vote, exact_on_top, fuse, joined, order
 from ctxsearch.search.results import (
+    NO_CONTENT,
     Explanation,
     Guidance,
     Indexed,
@@ -103,6 +103,7 @@ class _Run:
     ids: dict[_Key, NodeId] = field(default_factory=dict)  # of every node found
     files: dict[_Key, int | None] = field(default_factory=dict)  # of every node found; None: it stands in none
     nodes: dict[_Key, CodeNode] = field(default_factory=dict)  # of those that were asked for
+    facts: dict[_Key, FreshnessFact] = field(default_factory=dict)  # likewise
     lists: dict[Signal, RankedList[_Key]] = field(default_factory=dict)
     by_text: Fusion[_Key] | None = None  # all lists but the graph's, which starts from the best of them
     reports: dict[Signal, SignalReport] = field(default_factory=dict)
@@ -112,16 +113,14 @@ class _Run:
     dropped_by_scope: int = 0
     dropped_by_floor: int = 0
     unknown: dict[tuple[int, NodeId], None] = field(default_factory=dict)  # number of the corpus, id; each once
-    milliseconds: dict[str, float] = field(default_factory=dict)
+    milliseconds: dict[str, float] = field(default_factory=dict)  # of the stages so far
+    looked: float = field(default_factory=time.perf_counter)  # at the clock, last
 
-    @contextmanager
-    def timed(self, stage: str) -> Iterator[None]:
+    def done(self, stage: str) -> None:
         """Note how long a stage took."""
-        started = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.milliseconds[stage] = (time.perf_counter() - started) * 1e3
+        now = time.perf_counter()
+        self.milliseconds[stage] = (now - self.looked) * 1e3
+        self.looked = now
 
     def member(self, key: _Key) -> _Member:
         """The corpus that a node belongs to."""
@@ -139,7 +138,10 @@ class _Run:
 
     def fact(self, key: _Key) -> FreshnessFact:
         """The node's freshness."""
-        return self.member(key).corpus.freshness.fact(self.ids[key])
+        fact = self.facts.get(key)
+        if fact is None:
+            fact = self.facts[key] = self.member(key).corpus.freshness.fact(self.ids[key])
+        return fact
 
     def place(self, key: _Key) -> Placed:
         """What decides between equals."""
@@ -181,22 +183,17 @@ class ContextSearchService:
         """The whole of a search: choose, ask the signals, expand, fuse, order, fill in."""
         started = time.perf_counter()
         run = self._start(query)
-        with run.timed("signals"):
-            self._ask_text_signals(run)
-        with run.timed("expansion"):
-            self._expand(run)
+        self._ask_text_signals(run)
+        run.done("signals")
+        self._expand(run)
+        run.done("expansion")
         self._check_answerable(run)
-        with run.timed("fusion"):
-            fusion = self._fused(run)
-            accepted = self._accepted(run, fusion.scores)
-            penalty = self._penalty(run)
-            if penalty is not None and self._policy.exact_on_top:
-                fusion = exact_on_top(fusion, accepted, penalty, EXACT_SCORE)
-            ranked = order(fusion, accepted, penalty, run.place, query.min_score, query.k)
-        with run.timed("content"):
-            results = self._results(run, ranked)
-        guidance = None if results else self._guidance(run, len(accepted))
-        explanation = self._explanation(run, len(fusion.scores)) if query.explain else None
+        ranked, fused, accepted = self._ordered(run)
+        run.done("fusion")
+        results = self._results(run, ranked)
+        run.done("content")
+        guidance = None if results else self._guidance(run, accepted)
+        explanation = self._explanation(run, fused) if query.explain else None
         self._repair(run)
         return SearchResponse(
             results=results,
@@ -425,6 +422,16 @@ class ContextSearchService:
 
     # Ordering
 
+    def _ordered(self, run: _Run) -> tuple[list[Ranked[_Key]], int, int]:
+        """The page; and how many candidates there were, and how many of them may be shown."""
+        fusion = self._fused(run)
+        accepted = self._accepted(run, fusion.scores)
+        penalty = self._penalty(run)
+        if penalty is not None and self._policy.exact_on_top:
+            fusion = exact_on_top(fusion, accepted, penalty, EXACT_SCORE)
+        ranked = order(fusion, accepted, penalty, run.place, run.query.min_score, run.query.k)
+        return ranked, len(fusion.scores), len(accepted)
+
     def _fused(self, run: _Run) -> Fusion[_Key]:
         """The signals' votes, added per node and, where the policy says so, per file."""
         reached = run.lists.get(Signal.GRAPH)
@@ -459,51 +466,48 @@ class ContextSearchService:
     # Filling in
 
     def _results(self, run: _Run, ranked: Sequence[Ranked[_Key]]) -> tuple[SearchResult, ...]:
-        texts = self._texts(run, ranked)
-        contents = self._contents(run, ranked, texts)
+        members = [run.member(one.key) for one in ranked]
+        nodes = [run.node(one.key) for one in ranked]
+        texts = self._texts(run, members, nodes)
+        contents = self._contents(run, nodes, texts)
         return tuple(
-            self._result(run, one, content, text.on_disk)
-            for one, content, text in zip(ranked, contents, texts, strict=True)
+            SearchResult(
+                repository=member.corpus.repository,
+                node=node,
+                score=one.score,
+                votes=one.votes,
+                freshness=run.fact(one.key),
+                label=_label(one.votes),
+                reach=run.reached.get(one.key),
+                content=content,
+                on_disk=text.on_disk,
+            )
+            for one, member, node, content, text in zip(ranked, members, nodes, contents, texts, strict=True)
         )
 
-    def _result(self, run: _Run, one: Ranked[_Key], content: ResultContent, on_disk: OnDisk) -> SearchResult:
-        return SearchResult(
-            repository=run.member(one.key).corpus.repository,
-            node=run.node(one.key),
-            score=one.score,
-            votes=one.votes,
-            freshness=run.fact(one.key),
-            label=_label(one.votes),
-            reach=run.reached.get(one.key),
-            content=content,
-            on_disk=on_disk,
-        )
-
-    def _texts(self, run: _Run, ranked: Sequence[Ranked[_Key]]) -> list[NodeContent]:
+    def _texts(self, run: _Run, members: Sequence[_Member], nodes: Sequence[CodeNode]) -> list[NodeContent]:
         """One look-up per corpus; an error there costs the text, not the answer."""
-        texts = [NodeContent("", OnDisk.UNCHECKED)] * len(ranked)
+        texts = [NodeContent("", OnDisk.UNCHECKED)] * len(nodes)
         for member in run.members:
-            corpus = member.corpus
-            places = [index for index, one in enumerate(ranked) if run.member(one.key) is member]
-            nodes = [run.node(ranked[index].key) for index in places]
-            if not nodes:
-                continue
+            places = [place for place, one in enumerate(members) if one is member]
             try:
-                found = corpus.texts.contents(nodes, bodies=run.query.content is not Content.NONE)
+                found = member.corpus.texts.contents(
+                    [nodes[place] for place in places], bodies=run.query.content is not Content.NONE
+                )
             except Exception as error:
-                run.warnings.append(f"no text from {corpus.repository}: {type(error).__name__}: {error}")
+                run.warnings.append(f"no text from {member.corpus.repository}: {type(error).__name__}: {error}")
                 continue
-            for index, content in zip(places, found, strict=True):
-                texts[index] = content
+            for place, content in zip(places, found, strict=True):
+                texts[place] = content
         return texts
 
-    def _contents(self, run: _Run, ranked: Sequence[Ranked[_Key]], texts: Sequence[NodeContent]) -> list[ResultContent]:
+    def _contents(self, run: _Run, nodes: Sequence[CodeNode], texts: Sequence[NodeContent]) -> list[ResultContent]:
         query = run.query
         if query.content is Content.NONE:
-            return [ResultContent()] * len(ranked)
+            return [NO_CONTENT] * len(nodes)
         snippets = Snippets(query.text, self._similarity(run))
         cut = snippets.full if query.content is Content.FULL else snippets.snippet
-        contents = [cut(text.body, run.node(one.key).start_line) for one, text in zip(ranked, texts, strict=True)]
+        contents = [cut(text.body, node.start_line) for node, text in zip(nodes, texts, strict=True)]
         return contents if query.max_tokens is None else within_budget(contents, query.max_tokens)
 
     def _similarity(self, run: _Run) -> Callable[[list[str]], list[float]] | None:

@@ -196,9 +196,9 @@ class FileTable:
         self._known = np.zeros(count, np.bool_)
         self._lock = threading.Lock()  # guards all that is filled
         self._stems: dict[str, int] = {}  # every stem of a name so far, from 1
-        self._names = np.zeros((count, 2, _STEMS_OF_NAME), np.int32)  # of file and directory; 0 where there is no more
-        self._sizes = np.ones((count, 2))  # how many stems a name has
-        self._long: set[int] = set()  # files with a name of more stems than fit
+        self._names = np.zeros((2, _STEMS_OF_NAME, count), np.int32)  # of file and directory; 0 where there is no more
+        self._sizes = np.ones((2, count))  # how many stems a name has
+        self._is_long = np.zeros(count, np.bool_)  # whether it has a name of more stems than fit
         self.doublings = _DOUBLINGS[np.minimum(columns.lines, _MANY_LINES)]  # of its lines
         self.depths = np.zeros(count)  # in how many directories it is
         self.is_data = np.zeros(count, np.bool_)  # holds data or prose
@@ -209,14 +209,13 @@ class FileTable:
         numbers = [number for one in asked if (number := self._stems.get(one))]
         if not numbers:
             return None
-        is_asked = np.zeros(len(self._stems) + 1, np.bool_)
-        is_asked[numbers] = True
-        shares: Scores = is_asked[self._names[files]].sum(axis=2) / self._sizes[files]
-        if self._long:
-            for place, file in enumerate(files.tolist()):
-                if file in self._long:
-                    traits = _traits[self._paths[file]]
-                    shares[place] = _share(traits.own, asked), _share(traits.parent, asked)
+        is_asked = np.zeros(len(self._stems) + 1, np.int8)
+        is_asked[numbers] = 1
+        found = is_asked[self._names.take(files, axis=2)].sum(axis=1, dtype=np.int8)
+        shares: Scores = found / self._sizes.take(files, axis=1)
+        for place in self._is_long[files].nonzero()[0].tolist():
+            traits = _traits[self._paths[files[place]]]
+            shares[:, place] = _share(traits.own, asked), _share(traits.parent, asked)
         return shares
 
     def fill(self, files: NDArray[np.int32]) -> None:
@@ -234,11 +233,11 @@ class FileTable:
         traits = _traits[self._paths[file]]
         for which, name in enumerate((traits.own, traits.parent)):
             if len(name) > _STEMS_OF_NAME:
-                self._long.add(file)
+                self._is_long[file] = True
                 continue
-            self._sizes[file, which] = len(name) or 1
+            self._sizes[which, file] = len(name) or 1
             for place, one in enumerate(name):
-                self._names[file, which, place] = self._stems.setdefault(one, len(self._stems) + 1)
+                self._names[which, place, file] = self._stems.setdefault(one, len(self._stems) + 1)
         self.depths[file] = traits.depth
         self.is_data[file] = traits.is_data
         self.side[file] = _side_bits(traits.side)
@@ -375,7 +374,7 @@ class PathMatch:
         shares = listed.table.asked_shares(listed.files, _asked_for(query.text))
         if shares is None:
             return listed.scores
-        return listed.plus(self.stem_weight * shares[:, 0] + self.parent_weight * shares[:, 1])
+        return listed.plus(self.stem_weight * shares[0] + self.parent_weight * shares[1])
 
 
 @dataclass(frozen=True, slots=True)
