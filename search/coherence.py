@@ -36,37 +36,28 @@ def cohere(fusion: Fusion[Key], file_of: Callable[[Key], Hashable | None], next_
     text = [ballot for ballot in fusion.ballots if ballot.ranked.signal in TEXT_SIGNALS]
     if len(text) < 2:
         return fusion
-    exact = {key: place for place, key in enumerate(exact_keys(text, EXACT_SCORE))}
-    by_file = _shares(text, exact, file_of)
+    exact = exact_keys(text, EXACT_SCORE)
+    left = _shares(text, exact, file_of)
     fused = fusion.scores
     own = added(text) if len(text) < len(fusion.ballots) else fused
     scores = dict(fused)
-    for file, keys in _members(own, file_of).items():
-        left = by_file[file]
-        for key in keys if len(keys) == 1 else _best_first(keys, own, exact):
+    for key in _best_first(own, exact):
+        file = file_of(key)
+        if file is not None:
+            share = left[file]
+            left[file] = share * next_node
             rest = fused[key] - own[key]
-            score = rest + left if rest > 0.0 else left
-            scores[key] = min(1.0, score)
-            left *= next_node
+            scores[key] = rest + share if rest > 0.0 else share
+    if max(scores.values(), default=0.0) > 1.0:
+        scores = {key: min(1.0, score) for key, score in scores.items()}
     return Fusion(scores, fusion.ballots)
 
 
-def _members(keys: Iterable[Key], file_of: Callable[[Key], Hashable | None]) -> dict[Hashable | None, list[Key]]:
-    """The nodes of every file; those without one are left out."""
-    found: dict[Hashable | None, list[Key]] = {}
-    for key in keys:
-        found.setdefault(file_of(key), []).append(key)
-    found.pop(None, None)
-    return found
-
-
-def _best_first(keys: list[Key], own: Mapping[Key, float], exact: Mapping[Key, int]) -> list[Key]:
+def _best_first(own: Mapping[Key, float], exact: list[Key]) -> list[Key]:
     """Exact symbols in their order, then by votes, then by key; sorting keeps the order of equals."""
-    keys.sort()
-    keys.sort(key=own.__getitem__, reverse=True)
-    if exact:
-        keys.sort(key=lambda key: exact.get(key, len(exact)))
-    return keys
+    voted = sorted(own)
+    voted.sort(key=own.__getitem__, reverse=True)
+    return list(dict.fromkeys(exact + voted)) if exact else voted
 
 
 def _shares(
@@ -116,8 +107,7 @@ def _best_of_files(
 ) -> dict[Hashable, float]:
     """The files of a list in the order of their first node, with its score; those of exact symbols before all."""
     files = list(map(file_of, ranked.keys))
-    scores = [score for _, score in ranked.hits]
-    first = dict(zip(reversed(files), reversed(scores), strict=True))  # what comes last stays
+    first = dict(zip(reversed(files), reversed(ranked.raws), strict=True))  # what comes last stays
     found = {**of_exact, **{file: first[file] for file in dict.fromkeys(files) if file not in of_exact}}
     found.pop(None, None)
     return found

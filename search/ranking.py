@@ -38,15 +38,20 @@ class RankedList(Generic[Key]):
     """One signal's answer, best first. An id twice counts once, at its best rank."""
 
     signal: Signal
-    hits: Sequence[tuple[Key, float]]  # key, raw score
-    keys: Sequence[Key] = field(init=False, repr=False, compare=False)
+    keys: Sequence[Key]
+    raws: Sequence[float]  # the signal's own score of each
     places: dict[Key, int] = field(init=False, repr=False, compare=False)  # where each key stands first, from 0
 
     def __post_init__(self) -> None:
         """Look the places up once: fusion, coherence and the page all ask."""
-        keys = [key for key, _ in self.hits]
-        object.__setattr__(self, "keys", keys)
-        object.__setattr__(self, "places", dict(zip(reversed(keys), range(len(keys) - 1, -1, -1), strict=True)))
+        last = len(self.keys) - 1
+        object.__setattr__(self, "places", dict(zip(reversed(self.keys), range(last, -1, -1), strict=True)))
+
+    @staticmethod
+    def of(signal: Signal, hits: Iterable[tuple[Key, float]]) -> RankedList[Key]:
+        """The list of some keys with their scores."""
+        pairs = list(hits)
+        return RankedList(signal, [key for key, _ in pairs], [raw for _, raw in pairs])
 
 
 class Ballot(NamedTuple, Generic[Key]):
@@ -70,7 +75,7 @@ class Fusion(Generic[Key]):
         for ranked, _, worth in self.ballots:
             place = ranked.places.get(key)
             if place is not None:
-                found[ranked.signal] = Vote(place + 1, ranked.hits[place][1], worth[place])
+                found[ranked.signal] = Vote(place + 1, ranked.raws[place], worth[place])
         return found
 
 
@@ -112,7 +117,7 @@ def joined(fusion: Fusion[Key], ranked: RankedList[Key], weights: Mapping[Signal
 
 
 def _ballot(ranked: RankedList[Key], share: float) -> Ballot[Key]:
-    return Ballot(ranked, share, worth_of_places(share, len(ranked.hits)))
+    return Ballot(ranked, share, worth_of_places(share, len(ranked.keys)))
 
 
 def worth_of_places(share: float, count: int) -> list[float]:
@@ -215,7 +220,8 @@ def exact_keys(ballots: Iterable[Ballot[Key]], exact_score: float) -> list[Key]:
     """The symbols that the query spells, in the order of full text, which gives them `exact_score` or more."""
     for ballot in ballots:
         if ballot.ranked.signal is Signal.BM25:
-            return [key for key, raw in ballot.ranked.hits if raw >= exact_score]
+            ranked = ballot.ranked
+            return [key for key, raw in zip(ranked.keys, ranked.raws, strict=True) if raw >= exact_score]
     return []
 
 

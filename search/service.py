@@ -60,6 +60,9 @@ _WORKERS: Final = 4
 # How many nodes of a signal the ranking steps see, however few are asked for: they lift some far up
 # (docs/relevance.md).
 _DEPTH: Final = 250
+# Up to so many nodes signals are asked one after the other: what they do in engines, where threads do run beside each
+# other, takes less time than the threads' taking turns.
+_SMALL: Final = 20_000
 _DEEPER: Final = 4  # how many times the pool is looked at where tests fill the list
 
 
@@ -121,6 +124,12 @@ class _Run:
         now = time.perf_counter()
         self.milliseconds[stage] = (now - self.looked) * 1e3
         self.looked = now
+
+    @property
+    def size(self) -> int:
+        """How many nodes are searched."""
+        last = self.members[-1:]
+        return sum(one.first_key + len(one.corpus.nodes.columns.numbers) for one in last)
 
     def member(self, key: _Key) -> _Member:
         """The corpus that a node belongs to."""
@@ -266,10 +275,10 @@ class ContextSearchService:
             Signal.SEMANTIC: self._semantic,
             Signal.FUZZY: self._fuzzy,
         }
-        others = [self._workers.submit(_attempt, signals[signal], run) for signal in asked[1:]]
         # The first one runs here: a keyword search then needs no other thread at all.
-        outcomes = [_attempt(signals[signal], run) for signal in asked[:1]]
-        outcomes += [future.result() for future in others]
+        here, others = (asked[:1], asked[1:]) if run.size > _SMALL else (asked, [])
+        beside = [self._workers.submit(_attempt, signals[signal], run) for signal in others]
+        outcomes = [_attempt(signals[signal], run) for signal in here] + [future.result() for future in beside]
         # The steps run here as well: engines let other threads run, Python code takes turns with them, which costs.
         for signal, outcome in zip(asked, outcomes, strict=True):
             self._note(run, signal, weights[signal], outcome.then(self._ranked, run, signal))
@@ -286,7 +295,7 @@ class ContextSearchService:
             run.reports[signal] = SignalReport(signal, weight, False, 0, outcome.milliseconds, reason)
             return
         keys, scores, ids, files, unknown = outcome.value
-        run.lists[signal] = RankedList(signal, list(zip(keys, scores, strict=True)))
+        run.lists[signal] = RankedList(signal, keys, scores)
         run.ids.update(zip(keys, ids, strict=True))
         run.files.update(zip(keys, files, strict=True))
         if min(files, default=0) < 0:

@@ -19,8 +19,8 @@ def file_of(key: str) -> str | None:
 
 def ranked(bm25: list[str], semantic: list[str]) -> dict[str, float]:
     lists = [
-        RankedList(Signal.BM25, [(key, 1.0) for key in bm25]),
-        RankedList(Signal.SEMANTIC, [(key, 1.0) for key in semantic]),
+        RankedList.of(Signal.BM25, [(key, 1.0) for key in bm25]),
+        RankedList.of(Signal.SEMANTIC, [(key, 1.0) for key in semantic]),
     ]
     found = cohere(fuse(lists, WEIGHTS), file_of).scores
     return dict(found)
@@ -34,8 +34,8 @@ def test_signals_that_agree_on_a_file_lift_it_over_one_that_a_single_signal_like
 def test_a_file_far_ahead_in_one_list_is_before_one_that_both_put_far_down() -> None:
     rest = [(f"{name}:1", 0.3) for name in "defghijklm"]
     lists = [
-        RankedList(Signal.BM25, [("a:1", 3.0), *rest, ("b:1", 0.2), ("z:1", 0.1)]),
-        RankedList(Signal.SEMANTIC, [(key.upper(), score) for key, score in rest] + [("b:2", 0.2), ("z:2", 0.1)]),
+        RankedList.of(Signal.BM25, [("a:1", 3.0), *rest, ("b:1", 0.2), ("z:1", 0.1)]),
+        RankedList.of(Signal.SEMANTIC, [(key.upper(), score) for key, score in rest] + [("b:2", 0.2), ("z:2", 0.1)]),
     ]
     fused = fuse(lists, WEIGHTS)
     found = cohere(fused, file_of).scores
@@ -50,8 +50,8 @@ def test_the_next_node_of_a_file_stands_behind_its_best() -> None:
 
 def test_an_exact_symbol_is_what_its_file_shows_first() -> None:
     lists = [
-        RankedList(Signal.BM25, [("a:symbol", 2 * EXACT_SCORE), ("a:other", 1.0)]),
-        RankedList(Signal.SEMANTIC, [("b:1", 1.0), ("a:other", 0.9)]),
+        RankedList.of(Signal.BM25, [("a:symbol", 2 * EXACT_SCORE), ("a:other", 1.0)]),
+        RankedList.of(Signal.SEMANTIC, [("b:1", 1.0), ("a:other", 0.9)]),
     ]
     found = cohere(fuse(lists, WEIGHTS), file_of).scores
     assert max(found, key=lambda key: found[key]) == "a:symbol"
@@ -59,8 +59,8 @@ def test_an_exact_symbol_is_what_its_file_shows_first() -> None:
 
 def test_exact_symbols_of_a_file_keep_the_order_of_full_text_whatever_the_vectors_say() -> None:
     lists = [
-        RankedList(Signal.BM25, [("a:class", 3 * EXACT_SCORE), ("a:constructor", 2 * EXACT_SCORE)]),
-        RankedList(Signal.SEMANTIC, [("a:constructor", 1.0), ("b:1", 0.9), ("a:class", 0.1)]),
+        RankedList.of(Signal.BM25, [("a:class", 3 * EXACT_SCORE), ("a:constructor", 2 * EXACT_SCORE)]),
+        RankedList.of(Signal.SEMANTIC, [("a:constructor", 1.0), ("b:1", 0.9), ("a:class", 0.1)]),
     ]
     found = cohere(fuse(lists, WEIGHTS), file_of).scores
     assert found["a:class"] > found["a:constructor"]
@@ -71,7 +71,7 @@ def test_a_file_first_in_both_lists_scores_one() -> None:
 
 
 def test_one_text_signal_alone_is_left_as_it_is() -> None:
-    lists = [RankedList(Signal.BM25, [("a:1", 1.0), ("a:2", 1.0)])]
+    lists = [RankedList.of(Signal.BM25, [("a:1", 1.0), ("a:2", 1.0)])]
     fused = fuse(lists, WEIGHTS)
     assert cohere(fused, file_of) == fused
 

@@ -20,7 +20,7 @@ WEIGHTS = st.fixed_dictionaries(dict.fromkeys(Signal, WEIGHT))
 
 
 def ranked(signal: Signal, keys: list[str]) -> RankedList[str]:
-    return RankedList(signal, [(key, 100.0 - position) for position, key in enumerate(keys)])
+    return RankedList.of(signal, [(key, 100.0 - position) for position, key in enumerate(keys)])
 
 
 def anywhere(key: str) -> Placed:
@@ -141,8 +141,8 @@ def test_rank_scores() -> None:
 
 def fusion_of(scores: Mapping[str, float], **raw: Mapping[str, float]) -> Fusion[str]:
     """Nodes with given scores; `raw` says which signals found which, and what they scored them."""
-    lists = [RankedList(Signal(name), list(hits.items())) for name, hits in raw.items()]
-    return Fusion(scores, tuple(Ballot(one, 0.0, [0.0] * len(one.hits)) for one in lists))
+    lists = [RankedList.of(Signal(name), list(hits.items())) for name, hits in raw.items()]
+    return Fusion(scores, tuple(Ballot(one, 0.0, [0.0] * len(one.keys)) for one in lists))
 
 
 def test_the_penalty_is_applied_before_the_sort_and_the_cut() -> None:
@@ -154,7 +154,7 @@ def test_the_penalty_is_applied_before_the_sort_and_the_cut() -> None:
 
 def order_with_exact(penalties: Mapping[str, float], exact: set[str]) -> list[str]:
     hits = [(key, 1000.0 if key in exact else 1.0) for key in "abcdefghij"]
-    fusion = fuse([RankedList(Signal.BM25, hits)], {Signal.BM25: 1.0})
+    fusion = fuse([RankedList.of(Signal.BM25, hits)], {Signal.BM25: 1.0})
     lowered = exact_on_top(fusion, fusion.scores, penalties.__getitem__, 100.0)
     return [one.key for one in order(lowered, fusion.scores, penalties.__getitem__, anywhere, 0.0, 10)]
 
@@ -179,7 +179,7 @@ def test_what_was_before_an_exact_symbol_without_a_penalty_stays_there() -> None
 def test_few_nodes_are_asked_for_their_penalty_to_keep_a_symbol_on_top() -> None:
     keys = [f"n{number}" for number in range(100)]
     fusion = fuse(
-        [RankedList(Signal.BM25, [(key, 1000.0 if key == "n0" else 1.0) for key in keys])], {Signal.BM25: 1.0}
+        [RankedList.of(Signal.BM25, [(key, 1000.0 if key == "n0" else 1.0) for key in keys])], {Signal.BM25: 1.0}
     )
     asked: list[str] = []
 
