@@ -31,10 +31,12 @@ from ctxsearch.search.ports import (
     Floats,
     FreshnessFact,
     FullTextReader,
+    Hit,
     Hits,
     NodeContent,
     OnDisk,
     Passage,
+    Scores,
     Selection,
     node_ids,
 )
@@ -81,6 +83,14 @@ class _Found(NamedTuple):
     unknown: Sequence[tuple[int, NodeId]] = ()  # what an index knows and the graph of its corpus does not
 
 
+class _Hits(NamedTuple):
+    """What an index of one corpus answered."""
+
+    numbers: Numbers  # of the nodes' ids
+    rows: Rows  # where they are among the nodes; -1 where the graph does not know them
+    scores: Scores
+
+
 class _Member(NamedTuple):
     """A corpus of a request."""
 
@@ -88,6 +98,11 @@ class _Member(NamedTuple):
     selection: Selection
     first_key: _Key
     first_file: int
+
+    def hits(self, found: Sequence[Hit]) -> _Hits:
+        """An answer of an index, with the rows of what it found."""
+        hits = Hits.of(found)
+        return _Hits(hits.numbers, self.corpus.nodes.columns.rows(hits.numbers), hits.scores)
 
     def placed(self, rows: Rows) -> tuple[Rows, Numbers, Rows]:
         """Nodes as keys, by the numbers of their ids, and their files."""
@@ -270,7 +285,7 @@ class ContextSearchService:
     def _ask_text_signals(self, run: _Run) -> None:
         weights = run.weights
         asked = [signal for signal, weight in weights.items() if weight > 0 and signal is not Signal.GRAPH]
-        signals: dict[Signal, Callable[[_Run], list[Hits]]] = {
+        signals: dict[Signal, Callable[[_Run], list[_Hits]]] = {
             Signal.BM25: self._bm25,
             Signal.SEMANTIC: self._semantic,
             Signal.FUZZY: self._fuzzy,
@@ -303,19 +318,20 @@ class ContextSearchService:
         run.unknown.update(dict.fromkeys(unknown))
         run.reports[signal] = SignalReport(signal, weight, True, len(keys), outcome.milliseconds)
 
-    def _bm25(self, run: _Run) -> list[Hits]:
+    def _bm25(self, run: _Run) -> list[_Hits]:
         text, depth = run.query.text, max(_DEPTH, run.query.pool)
-        return [Hits.of(_full_text(corpus).search(text, selection, depth)) for corpus, selection, *_ in run.members]
+        return [one.hits(_full_text(one.corpus).search(text, one.selection, depth)) for one in run.members]
 
-    def _fuzzy(self, run: _Run) -> list[Hits]:
+    def _fuzzy(self, run: _Run) -> list[_Hits]:
         text, pool = run.query.text, run.query.pool
-        return [Hits.of(_full_text(corpus).fuzzy(text, selection, pool)) for corpus, selection, *_ in run.members]
+        return [one.hits(_full_text(one.corpus).fuzzy(text, one.selection, pool)) for one in run.members]
 
-    def _semantic(self, run: _Run) -> list[Hits]:
+    def _semantic(self, run: _Run) -> list[_Hits]:
         vector = functools.cache(self._query_vector)  # of each corpus's text: mostly the same one
         depth = max(_DEPTH, run.query.pool)
 
-        def search(corpus: Corpus, selection: Selection) -> Hits:
+        def search(member: _Member) -> _Hits:
+            corpus = member.corpus
             vectors = corpus.vectors
             if vectors is None:
                 raise FailedPrecondition(f"{corpus.repository} has no vector index")
@@ -325,18 +341,17 @@ class ContextSearchService:
                     f"the query by {self._embedder.model_id}; index again"
                 )
             text = without_name(run.query.text, corpus.repository) if self._policy.own_name else run.query.text
-            nearest = functools.partial(vectors.search, vector(text, run.query.embedding), selection)
-            hits = Hits.of(nearest(depth))
-            is_flooded = self._is_flooded(run.query, hits, corpus.nodes.columns)
-            return Hits.of(nearest(max(depth, _DEEPER * run.query.pool))) if is_flooded else hits
+            nearest = functools.partial(vectors.search, vector(text, run.query.embedding), member.selection)
+            hits = member.hits(nearest(depth))
+            is_flooded = self._is_flooded(run.query, hits.rows, corpus.nodes.columns)
+            return member.hits(nearest(max(depth, _DEEPER * run.query.pool))) if is_flooded else hits
 
-        return [search(corpus, selection) for corpus, selection, *_ in run.members]
+        return list(map(search, run.members))
 
-    def _is_flooded(self, query: SearchQuery, hits: Hits, columns: NodeColumns) -> bool:
+    def _is_flooded(self, query: SearchQuery, rows: Rows, columns: NodeColumns) -> bool:
         """Whether most of a list is what will be ranked below other code, which the list then leaves no place for."""
         demoted = demoted_flags(query.text, query.scope.paths) if self._policy.past_demoted else 0
-        rows = columns.rows(hits.numbers) if demoted else np.empty(0, np.int64)
-        return 2 * int(np.count_nonzero(columns.flags[rows[rows >= 0]] & demoted)) > len(hits)
+        return bool(demoted) and 2 * int(np.count_nonzero(columns.flags[rows[rows >= 0]] & demoted)) > len(rows)
 
     def _query_vector(self, text: str, embedding: tuple[float, ...] | None) -> Floats:
         if embedding is not None:
@@ -349,7 +364,7 @@ class ContextSearchService:
         title, prose = map(self._embedder.embed_query, (parts.title, f"{parts.title}\n{parts.prose}"))
         return _unit_vector(title + prose)
 
-    def _ranked(self, found: list[Hits], run: _Run, signal: Signal) -> _Found:
+    def _ranked(self, found: list[_Hits], run: _Run, signal: Signal) -> _Found:
         """One list over all corpora, after the steps: by raw score, which is comparable inside one signal."""
         steps = Steps.of(self._policy.steps, signal)
         pool = run.query.pool
@@ -357,7 +372,7 @@ class ContextSearchService:
         parts = []
         for number, (member, hits) in enumerate(zip(run.members, found, strict=True)):
             nodes = member.corpus.nodes
-            rows, scores = nodes.columns.rows(hits.numbers), hits.scores
+            rows, scores = hits.rows, hits.scores
             if rows.min(initial=0) < 0:
                 unknown += [(number, node_id) for node_id in node_ids(hits.numbers[rows < 0].tolist())]
                 rows, scores = rows[rows >= 0], scores[rows >= 0]
