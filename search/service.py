@@ -59,9 +59,11 @@ from ctxsearch.search.steps import EXACT_SCORE, RankingPolicy, Steps, demoted_fl
 
 _NEAR_NAMES: Final = 5
 _WORKERS: Final = 4
-# How many nodes of a signal the ranking steps see, however few are asked for: they lift some far up
-# (docs/relevance.md).
+# How many nodes of a signal the ranking steps see, however few are asked for: they lift some far up, the farther the
+# more there are (docs/relevance.md).
+_LEAST_DEPTH: Final = 150
 _DEPTH: Final = 250
+_NODES_PER_DEPTH: Final = 80
 # Up to so many nodes signals are asked one after the other: what they do in engines, where threads do run beside each
 # other, takes less time than the threads' taking turns.
 _SMALL: Final = 20_000
@@ -145,6 +147,11 @@ class _Run:
         """How many nodes are searched."""
         last = self.members[-1:]
         return sum(one.first_key + len(one.corpus.nodes.columns.numbers) for one in last)
+
+    @property
+    def depth(self) -> int:
+        """How many nodes of a signal the ranking steps see."""
+        return max(self.query.pool, _LEAST_DEPTH, min(_DEPTH, self.size // _NODES_PER_DEPTH))
 
     def member(self, key: _Key) -> _Member:
         """The corpus that a node belongs to."""
@@ -319,7 +326,7 @@ class ContextSearchService:
         run.reports[signal] = SignalReport(signal, weight, True, len(keys), outcome.milliseconds)
 
     def _bm25(self, run: _Run) -> list[_Hits]:
-        text, depth = run.query.text, max(_DEPTH, run.query.pool)
+        text, depth = run.query.text, run.depth
         return [one.hits(_full_text(one.corpus).search(text, one.selection, depth)) for one in run.members]
 
     def _fuzzy(self, run: _Run) -> list[_Hits]:
@@ -328,7 +335,7 @@ class ContextSearchService:
 
     def _semantic(self, run: _Run) -> list[_Hits]:
         vector = functools.cache(self._query_vector)  # of each corpus's text: mostly the same one
-        depth = max(_DEPTH, run.query.pool)
+        depth = run.depth
 
         def search(member: _Member) -> _Hits:
             corpus = member.corpus

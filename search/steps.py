@@ -136,11 +136,12 @@ class Steps(NamedTuple):
 
 
 def reordered(steps: Steps, rows: Rows, scores: Scores, query: SearchQuery, nodes: NodeLookup) -> tuple[Rows, Scores]:
-    """The nodes of some rows after all steps, best first, with their new scores."""
+    """The nodes of some rows after all steps, best first, with their new scores; the given ones are falling."""
+    given = scores
     for step in steps.over_nodes:
         scores = step.over_nodes(Found(rows, scores, nodes), query)
     files = nodes.columns.files[rows]
-    order = np.lexsort((rows, -scores, files))
+    order = files.argsort(kind="stable") if scores is given else np.lexsort((rows, -scores, files))
     rows, files = rows[order], files[order]
     groups = Groups.of(files)
     files = files[groups.starts]
