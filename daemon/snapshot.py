@@ -103,15 +103,15 @@ class Texts:
 
     def contents(self, nodes: Sequence[CodeNode], /, *, bodies: bool = True) -> list[NodeContent]:
         """One per node, in order; a file is looked at once."""
-        paths = list(dict.fromkeys(node.path for node in nodes if node.path))
+        paths = list(dict.fromkeys([node.path for node in nodes if node.path]))
         checked = dict(zip(paths, map(self._on_disk, paths, self._records_of(paths)), strict=True))
-        texts = dict(zip(paths, self._texts_of(paths), strict=True)) if bodies else {}
+        checked[""] = OnDisk.UNCHECKED
+        if not bodies:
+            return [NodeContent("", checked[node.path]) for node in nodes]
+        texts = dict(zip(paths, self._texts_of(paths), strict=True))
+        texts[""] = _NO_TEXT
         return [
-            NodeContent(
-                texts[node.path].between(node.start_line, node.end_line) if node.path in texts else "",
-                checked.get(node.path, OnDisk.UNCHECKED),
-            )
-            for node in nodes
+            NodeContent(texts[node.path].between(node.start_line, node.end_line), checked[node.path]) for node in nodes
         ]
 
     def lines(self, places: Sequence[tuple[str, int]], /) -> list[str]:
@@ -188,6 +188,7 @@ class _Text(NamedTuple):
         return self.source[start:end].decode("utf-8", "surrogatepass")
 
 
+_NO_TEXT = _Text(b"", np.empty(0, np.int64))
 _NEWLINE = ord("\n")
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from ctxsearch.graph.graph import Traversal
+from ctxsearch.graph.graph import Hit, Traversal
 from ctxsearch.graph.model import CodeNode, NodeId
 from ctxsearch.graph.walk import Limits
 from ctxsearch.search.ports import GraphTraversal
@@ -22,23 +22,10 @@ SEEDS: Final = 10
 _REACHED: Final = 2_000
 
 
-class Expanded(NamedTuple):
-    """One node that the walk reached, with all that the order needs."""
-
-    node: CodeNode
-    reach: Reach
-    seed_rank: int  # 0-based, of the best seed at that distance
-
-    @property
-    def raw(self) -> float:
-        """Nearer and surer is more; for display and nothing else."""
-        return self.reach.confidence / self.reach.distance
-
-
 class Walk(NamedTuple):
     """What one expansion brought."""
 
-    kept: list[Expanded]  # by distance, best seed, confidence, id
+    kept: Sequence[Hit]  # by distance, best seed, confidence, id
     refused: int  # reached, but not accepted
     truncated: bool
 
@@ -55,11 +42,7 @@ def expand(
     Where everything is accepted (None) the walk may stop as soon as it has that many: the next ones are no better.
     """
     traversal = _walk(graph, seeds, expansion, wanted if accepts is None else _REACHED)
-    kept = [
-        Expanded(hit.node, Reach(hit.distance, hit.path, hit.confidence), hit.seed_rank)
-        for hit in traversal.hits
-        if accepts is None or accepts(hit.node)
-    ]
+    kept = traversal.hits if accepts is None else [hit for hit in traversal.hits if accepts(hit.node)]
     return Walk(kept, len(traversal.hits) - len(kept), traversal.truncated)
 
 
@@ -74,6 +57,16 @@ def _walk(graph: GraphTraversal, seeds: Sequence[NodeId], expansion: Expansion, 
             return graph.related(seeds, expansion.depth, limits)
 
 
-def expansion_order(expanded: Expanded, seed_rank: int) -> tuple[int, int, float, str]:
+def expansion_order(hit: Hit, seed_rank: int) -> tuple[int, int, float, str]:
     """Distance, then the best seed's rank, then confidence, then id."""
-    return expanded.reach.distance, seed_rank, -expanded.reach.confidence, expanded.node.id
+    return hit.distance, seed_rank, -hit.confidence, hit.node.id
+
+
+def raw_score(hit: Hit) -> float:
+    """Nearer and surer is more; for display and nothing else."""
+    return hit.confidence / hit.distance
+
+
+def reach_of(hit: Hit | None) -> Reach | None:
+    """How a walk came to a node."""
+    return None if hit is None else Reach(hit.distance, hit.path, hit.confidence)

@@ -18,10 +18,11 @@ import numpy as np
 
 from ctxsearch.graph.columns import NodeColumns, Numbers, Rows, numbers_of
 from ctxsearch.graph.freshness import Freshness
+from ctxsearch.graph.graph import Hit as Walked
 from ctxsearch.graph.model import CodeNode, NodeId
 from ctxsearch.search.coherence import NEXT_NODE, NEXT_NODE_OF_REPORT, cohere
 from ctxsearch.search.errors import FailedPrecondition, InvalidArgument, NotFound, SearchError, Unavailable
-from ctxsearch.search.expansion import SEEDS, Expanded, expand, expansion_order
+from ctxsearch.search.expansion import SEEDS, expand, expansion_order, raw_score, reach_of
 from ctxsearch.search.identifiers import without_name
 from ctxsearch.search.long_texts import long_text
 from ctxsearch.search.ports import (
@@ -48,7 +49,6 @@ from ctxsearch.search.results import (
     Guidance,
     Indexed,
     Label,
-    Reach,
     ResultContent,
     SearchResponse,
     SearchResult,
@@ -128,7 +128,7 @@ class _Run:
     by_text: Fusion[_Key] | None = None  # all lists but the graph's, which starts from the best of them
     reports: dict[Signal, SignalReport] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
-    reached: dict[_Key, Reach] = field(default_factory=dict)
+    reached: dict[_Key, Walked] = field(default_factory=dict)  # what expansion came to
     seeds: tuple[NodeId, ...] = ()
     dropped_by_scope: int = 0
     dropped_by_floor: int = 0
@@ -407,7 +407,9 @@ class ContextSearchService:
         assert run.query.expansion is not None
         seeds = self._seeds(run)
         run.seeds = tuple(map(run.ids.__getitem__, seeds))
-        expanded = []
+        expanded: list[
+            tuple[int, int, Walked]
+        ] = []  # number of the corpus, rank of the seed among all, what was reached
         for number, member in enumerate(run.members):
             own = [(rank, run.ids[seed]) for rank, seed in enumerate(seeds) if run.member(seed) is member]
             if not own:
@@ -417,11 +419,12 @@ class ContextSearchService:
                 raise FailedPrecondition(f"the calls of {member.corpus.repository} are not resolved yet")
             accepts = None if member.selection.is_everything else self._acceptance(run, member.selection)
             walk = expand(graph, [node_id for _, node_id in own], run.query.expansion, run.query.pool, accepts)
-            expanded += [(expansion_order(one, own[one.seed_rank][0]), number, one) for one in walk.kept]
-        expanded.sort(key=lambda item: (item[0], item[1]))
-        return self._reached(run, [(number, one) for _, number, one in expanded[: run.query.pool]])
+            expanded += [(number, own[one.seed_rank][0], one) for one in walk.kept]
+        if len(run.members) > 1:  # one walk is in order
+            expanded.sort(key=lambda item: (expansion_order(item[2], item[1]), item[0]))
+        return self._reached(run, [(number, one) for number, _, one in expanded[: run.query.pool]])
 
-    def _reached(self, run: _Run, expanded: Sequence[tuple[int, Expanded]]) -> _Found:
+    def _reached(self, run: _Run, expanded: Sequence[tuple[int, Walked]]) -> _Found:
         """The list of what a walk reached, and how."""
         keys, files = np.empty(len(expanded), np.int64), np.empty(len(expanded), np.int64)
         for number in {number for number, _ in expanded}:
@@ -429,9 +432,9 @@ class ContextSearchService:
             member = run.members[number]
             numbers = numbers_of(expanded[place][1].node.id for place in places)
             keys[places], _, files[places] = member.placed(member.corpus.nodes.columns.rows(numbers))
-        raws, ids = [one.raw for _, one in expanded], [one.node.id for _, one in expanded]
+        raws, ids = [raw_score(one) for _, one in expanded], [one.node.id for _, one in expanded]
         found = _Found(keys.tolist(), raws, ids, files.tolist())
-        run.reached = {key: one.reach for key, (_, one) in zip(found.keys, expanded, strict=True)}
+        run.reached = {key: one for key, (_, one) in zip(found.keys, expanded, strict=True)}
         return found
 
     def _seeds(self, run: _Run) -> list[_Key]:
@@ -509,7 +512,7 @@ class ContextSearchService:
                 votes=one.votes,
                 freshness=run.fact(one.key),
                 label=_label(one.votes),
-                reach=run.reached.get(one.key),
+                reach=reach_of(run.reached.get(one.key)),
                 content=content,
                 on_disk=text.on_disk,
             )
