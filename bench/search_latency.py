@@ -23,6 +23,7 @@ import tantivy
 from ast_corpus import SourceFile, parse_files, write_catalog
 
 from ctxsearch.daemon.freshness import NO_HISTORY
+from ctxsearch.daemon.memory import look_for_garbage_rarely
 from ctxsearch.daemon.snapshot import Texts
 from ctxsearch.graph.catalog import Catalog
 from ctxsearch.graph.graph import CodeGraph
@@ -143,6 +144,7 @@ def main() -> None:
         print(f"  {'load vectors':44} {time.perf_counter() - started:7.1f} s")
         service = ContextSearchService(bundled_embedder())
         service.publish(corpus)
+        look_for_garbage_rarely()  # as the daemon does
         gc.collect()
         gc.freeze()  # as the daemon does with what stays: a full collection would take 90 ms of some query
         report(service, queries, options.repeat, corpus.full_text, corpus.vectors)

@@ -70,12 +70,14 @@ def _serve(settings: Settings, auto_started: bool, ready: ReadyPipe, version: st
     from ctxsearch.daemon.boundary import Activity
     from ctxsearch.daemon.life import Life
     from ctxsearch.daemon.logs import configure_logging, get_logger
+    from ctxsearch.daemon.memory import look_for_garbage_rarely
     from ctxsearch.daemon.metrics import Metrics
     from ctxsearch.daemon.server import Server
     from ctxsearch.daemon.tracing import open_tracing
     from ctxsearch.daemon.version import VERSION
     from ctxsearch.daemon.workspace import Workspace
 
+    look_for_garbage_rarely()
     configure_logging(settings.log_path, settings.log_level, to_stderr=not auto_started)
     log = get_logger("ctxsearch.daemon")
     life = Life(settings, version or VERSION, settings.idle_timeout_seconds if auto_started else 0.0)

@@ -69,23 +69,13 @@ def _shares(
     of_exact = dict.fromkeys(map(file_of, exact), EXACT_SCORE)
     for ballot in text:
         best = _best_of_files(of_exact, ballot.ranked, file_of)
-        worth = worth_of_places(ballot.share, len(best))
-        liked = [
-            ballot.share * (steep + near * near) for steep, near in zip(_steep(len(best)), _nearness(best), strict=True)
-        ]
-        _add(sums, zip(best, worth, strict=True))
-        _add(liking, zip(best, liked, strict=True))
+        share, worth = ballot.share, worth_of_places(ballot.share, len(best))
+        for file, value, steep, near in zip(best, worth, _steep(len(best)), _nearness(best), strict=True):
+            sums[file] = sums.get(file, 0.0) + value
+            liking[file] = liking.get(file, 0.0) + share * (steep + near * near)
     files = sorted(sums, key=sums.__getitem__, reverse=True)  # sorting keeps the order of equals
     files.sort(key=liking.__getitem__, reverse=True)
     return dict(zip(files, sorted(sums.values(), reverse=True), strict=True))
-
-
-def _add(sums: dict[Hashable | None, float], more: Iterable[tuple[Hashable | None, float]]) -> None:
-    if not sums:
-        sums.update(more)
-        return
-    for file, value in more:
-        sums[file] = sums.get(file, 0.0) + value
 
 
 @functools.lru_cache(maxsize=1024)
@@ -94,7 +84,7 @@ def _steep(count: int) -> tuple[float, ...]:
     return tuple((_STEEPNESS + 1) / (_STEEPNESS + 1 + place) for place in range(count))
 
 
-def _nearness(best: Mapping[Hashable, float]) -> list[float]:
+def _nearness(best: Mapping[Hashable | None, float]) -> list[float]:
     """How near each file's score is to the best one of its list: from 0, the last, to 1; exact symbols are at 1."""
     scores = [score for score in best.values() if score < EXACT_SCORE]
     low, high = min(scores, default=0.0), max(scores, default=0.0)
@@ -104,10 +94,11 @@ def _nearness(best: Mapping[Hashable, float]) -> list[float]:
 
 def _best_of_files(
     of_exact: Mapping[Hashable | None, float], ranked: RankedList[Key], file_of: Callable[[Key], Hashable | None]
-) -> dict[Hashable, float]:
+) -> dict[Hashable | None, float]:
     """The files of a list in the order of their first node, with its score; those of exact symbols before all."""
     files = list(map(file_of, ranked.keys))
-    first = dict(zip(reversed(files), reversed(ranked.raws), strict=True))  # what comes last stays
-    found = {**of_exact, **{file: first[file] for file in dict.fromkeys(files) if file not in of_exact}}
+    found: dict[Hashable | None, float] = {**of_exact, **dict.fromkeys(files, 0.0)}
+    found.update(zip(reversed(files), reversed(ranked.raws), strict=True))  # what comes last stays
+    found.update(of_exact)
     found.pop(None, None)
     return found

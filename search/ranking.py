@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -120,10 +121,11 @@ def _ballot(ranked: RankedList[Key], share: float) -> Ballot[Key]:
     return Ballot(ranked, share, worth_of_places(share, len(ranked.keys)))
 
 
-def worth_of_places(share: float, count: int) -> list[float]:
+@functools.lru_cache(maxsize=1024)
+def worth_of_places(share: float, count: int) -> Sequence[float]:
     """What the first, the second ... of `count` places add to a score."""
     whole = share * (RRF_CONSTANT + 1)
-    return [whole / rank for rank in range(RRF_CONSTANT + 1, RRF_CONSTANT + 1 + count)]
+    return tuple(whole / rank for rank in range(RRF_CONSTANT + 1, RRF_CONSTANT + 1 + count))
 
 
 def added(ballots: Iterable[Ballot[Key]]) -> dict[Key, float]:

@@ -16,7 +16,7 @@ from typing import Concatenate, Final, Generic, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
-from ctxsearch.graph.columns import NodeColumns, Numbers, Rows, numbers_of
+from ctxsearch.graph.columns import NO_FILE, NodeColumns, Numbers, Rows, numbers_of
 from ctxsearch.graph.freshness import Freshness
 from ctxsearch.graph.graph import Hit as Walked
 from ctxsearch.graph.model import CodeNode, NodeId
@@ -80,7 +80,6 @@ class _Found(NamedTuple):
 
     keys: list[_Key]
     scores: list[float]
-    ids: list[NodeId]
     files: list[int]  # as a number of the request; negative where a node stands in none
     unknown: Sequence[tuple[int, NodeId]] = ()  # what an index knows and the graph of its corpus does not
 
@@ -106,11 +105,11 @@ class _Member(NamedTuple):
         hits = Hits.of(found)
         return _Hits(hits.numbers, self.corpus.nodes.columns.rows(hits.numbers), hits.scores)
 
-    def placed(self, rows: Rows) -> tuple[Rows, Numbers, Rows]:
-        """Nodes as keys, by the numbers of their ids, and their files."""
-        columns = self.corpus.nodes.columns
-        files = columns.files[rows]
-        return rows + self.first_key, columns.numbers[rows], np.where(files < 0, files, files + self.first_file)
+    def placed(self, rows: Rows) -> tuple[Rows, Rows]:
+        """Nodes as keys, and their files."""
+        files = self.corpus.nodes.columns.files[rows].astype(np.int64)
+        files[files != NO_FILE] += self.first_file
+        return rows + self.first_key, files
 
 
 @dataclass(slots=True)
@@ -120,7 +119,6 @@ class _Run:
     query: SearchQuery
     members: tuple[_Member, ...]
     weights: Mapping[Signal, float]  # of the signals that this request runs
-    ids: dict[_Key, NodeId] = field(default_factory=dict)  # of every node found
     files: dict[_Key, int | None] = field(default_factory=dict)  # of every node found; None: it stands in none
     nodes: dict[_Key, CodeNode] = field(default_factory=dict)  # of those that were asked for
     facts: dict[_Key, FreshnessFact] = field(default_factory=dict)  # likewise
@@ -158,11 +156,16 @@ class _Run:
         members = self.members
         return members[0] if len(members) == 1 else next(one for one in reversed(members) if one.first_key <= key)
 
+    def node_id(self, key: _Key) -> NodeId:
+        """The node's id."""
+        member = self.member(key)
+        return member.corpus.nodes.columns.node_id(key - member.first_key)
+
     def node(self, key: _Key) -> CodeNode:
         """The node itself."""
         node = self.nodes.get(key)
         if node is None:
-            found = self.member(key).corpus.nodes.node(self.ids[key])
+            found = self.member(key).corpus.nodes.node(self.node_id(key))
             assert found is not None, "columns and nodes are of one generation"
             node = self.nodes[key] = found
         return node
@@ -171,7 +174,7 @@ class _Run:
         """The node's freshness."""
         fact = self.facts.get(key)
         if fact is None:
-            fact = self.facts[key] = self.member(key).corpus.freshness.fact(self.ids[key])
+            fact = self.facts[key] = self.member(key).corpus.freshness.fact(self.node_id(key))
         return fact
 
     def place(self, key: _Key) -> Placed:
@@ -316,9 +319,8 @@ class ContextSearchService:
             run.warnings.append(f"{signal} did not answer: {reason}")
             run.reports[signal] = SignalReport(signal, weight, False, 0, outcome.milliseconds, reason)
             return
-        keys, scores, ids, files, unknown = outcome.value
+        keys, scores, files, unknown = outcome.value
         run.lists[signal] = RankedList(signal, keys, scores)
-        run.ids.update(zip(keys, ids, strict=True))
         run.files.update(zip(keys, files, strict=True))
         if min(files, default=0) < 0:
             run.files.update((key, None) for key, file in zip(keys, files, strict=True) if file < 0)
@@ -387,12 +389,12 @@ class ContextSearchService:
                 rows, scores = reordered(steps, rows, scores, run.query, nodes)
             parts.append((*member.placed(rows[:pool]), scores[:pool]))
         if not parts:
-            return _Found([], [], [], [])
-        keys, numbers, files, scores = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
+            return _Found([], [], [])
+        keys, files, scores = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
         if len(parts) > 1:
             order = np.lexsort((keys, -scores))[:pool]
-            keys, numbers, files, scores = keys[order], numbers[order], files[order], scores[order]
-        return _Found(keys.tolist(), scores.tolist(), node_ids(numbers.tolist()), files.tolist(), unknown)
+            keys, files, scores = keys[order], files[order], scores[order]
+        return _Found(keys.tolist(), scores.tolist(), files.tolist(), unknown)
 
     # Expansion
 
@@ -406,12 +408,12 @@ class ContextSearchService:
     def _graph(self, run: _Run) -> _Found:
         assert run.query.expansion is not None
         seeds = self._seeds(run)
-        run.seeds = tuple(map(run.ids.__getitem__, seeds))
+        run.seeds = tuple(map(run.node_id, seeds))
         expanded: list[
             tuple[int, int, Walked]
         ] = []  # number of the corpus, rank of the seed among all, what was reached
         for number, member in enumerate(run.members):
-            own = [(rank, run.ids[seed]) for rank, seed in enumerate(seeds) if run.member(seed) is member]
+            own = [(rank, run.seeds[rank]) for rank, seed in enumerate(seeds) if run.member(seed) is member]
             if not own:
                 continue
             graph = member.corpus.graph
@@ -431,9 +433,8 @@ class ContextSearchService:
             places = [place for place, (owner, _) in enumerate(expanded) if owner == number]
             member = run.members[number]
             numbers = numbers_of(expanded[place][1].node.id for place in places)
-            keys[places], _, files[places] = member.placed(member.corpus.nodes.columns.rows(numbers))
-        raws, ids = [raw_score(one) for _, one in expanded], [one.node.id for _, one in expanded]
-        found = _Found(keys.tolist(), raws, ids, files.tolist())
+            keys[places], files[places] = member.placed(member.corpus.nodes.columns.rows(numbers))
+        found = _Found(keys.tolist(), [raw_score(one) for _, one in expanded], files.tolist())
         run.reached = {key: one for key, (_, one) in zip(found.keys, expanded, strict=True)}
         return found
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ctxsearch.daemon.memory import Sparing, loading_what_stays
+from ctxsearch.daemon.memory import Sparing, loading_what_stays, look_for_garbage_rarely
 
 
 class Cycle:
@@ -20,8 +20,10 @@ class Cycle:
 
 @pytest.fixture(autouse=True)
 def _as_before() -> Iterator[None]:
+    thresholds = gc.get_threshold()
     yield
     gc.unfreeze()
+    gc.set_threshold(*thresholds)
 
 
 def test_what_is_loaded_is_spared_once_it_stayed_the_same() -> None:
@@ -51,3 +53,10 @@ def test_what_is_loaded_to_stay_is_never_searched() -> None:
         assert not gc.isenabled()
     assert gc.isenabled()
     assert gc.get_freeze_count() > 0
+
+
+def test_young_objects_are_looked_through_more_rarely_and_old_ones_as_before() -> None:
+    before = gc.get_threshold()
+    look_for_garbage_rarely()
+    assert gc.get_threshold()[0] > before[0]
+    assert gc.get_threshold()[1:] == before[1:]
