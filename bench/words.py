@@ -14,6 +14,7 @@ from pathlib import Path
 from corpora import MAX_FILE_BYTES
 
 from ctxsearch.daemon.freshness import NO_HISTORY
+from ctxsearch.graph.columns import NodeColumns
 from ctxsearch.graph.facts import EncodedFacts
 from ctxsearch.graph.git import Git
 from ctxsearch.graph.model import CodeNode, NodeDocument, NodeFlag, NodeId
@@ -63,17 +64,13 @@ class Words:
         return Corpus(
             repository=self._name,
             generation=self._generation,
-            nodes=self,
+            nodes=_Nodes(self._nodes),
             freshness=NO_HISTORY,
             texts=_Unread(),
             full_text=self._text.reader(),
             vectors=self._vectors.reader(),
             graph=None,
         )
-
-    def node(self, node_id: NodeId, /) -> CodeNode | None:
-        """A node of the last look."""
-        return self._nodes.get(node_id)
 
     def _look(self) -> tuple[Documents, list[str]]:
         """The documents of what is new or changed, and whose documents are gone."""
@@ -119,6 +116,18 @@ def _documents(graph: FileGraph, text: bytes) -> tuple[NodeDocument, ...]:
         for record in graph.nodes
         if not (node := record.node).flags & NodeFlag.ANONYMOUS
     )
+
+
+class _Nodes:
+    """The nodes of one look."""
+
+    def __init__(self, nodes: dict[NodeId, CodeNode]) -> None:
+        self._nodes = nodes
+        self.columns = NodeColumns.of(nodes.values())
+
+    def node(self, node_id: NodeId, /) -> CodeNode | None:
+        """A node, if it is there."""
+        return self._nodes.get(node_id)
 
 
 class _Unread:
