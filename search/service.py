@@ -11,12 +11,11 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from typing import Concatenate, Final, Generic, NamedTuple, ParamSpec, TypeVar
+from typing import Final
 
 import numpy as np
 
-from ctxsearch.graph.columns import NO_FILE, NodeColumns, Numbers, Rows, numbers_of
+from ctxsearch.graph.columns import NodeColumns, Rows, numbers_of
 from ctxsearch.graph.freshness import Freshness
 from ctxsearch.graph.graph import Hit as Walked
 from ctxsearch.graph.model import CodeNode, NodeId
@@ -30,19 +29,15 @@ from ctxsearch.search.ports import (
     Corpus,
     Embedder,
     Floats,
-    FreshnessFact,
     FullTextReader,
-    Hit,
-    Hits,
     NodeContent,
     OnDisk,
     Passage,
-    Scores,
     Selection,
     node_ids,
 )
 from ctxsearch.search.query import Content, Mode, SearchQuery, Signal
-from ctxsearch.search.ranking import Fusion, Placed, Ranked, RankedList, Vote, exact_on_top, fuse, joined, order
+from ctxsearch.search.ranking import Fusion, Ranked, RankedList, Vote, exact_on_top, fuse, joined, order
 from ctxsearch.search.results import (
     NO_CONTENT,
     Explanation,
@@ -54,133 +49,16 @@ from ctxsearch.search.results import (
     SearchResult,
     SignalReport,
 )
+from ctxsearch.search.run import Found, IndexHits, Key, Member, Outcome, Run, attempt
 from ctxsearch.search.snippets import Snippets, within_budget
 from ctxsearch.search.steps import EXACT_SCORE, RankingPolicy, Steps, demoted_flags, reordered
 
 _NEAR_NAMES: Final = 5
 _WORKERS: Final = 4
-# How many nodes of a signal the ranking steps see, however few are asked for: they lift some far up, the farther the
-# more there are (docs/relevance.md).
-_LEAST_DEPTH: Final = 150
-_DEPTH: Final = 250
-_NODES_PER_DEPTH: Final = 80
 # Up to so many nodes signals are asked one after the other: what they do in engines, where threads do run beside each
 # other, takes less time than the threads' taking turns.
 _SMALL: Final = 20_000
 _DEEPER: Final = 4  # how many times the pool is looked at where tests fill the list
-
-
-# A node that a signal found, as one number of a request: its row among the nodes of its corpus, after all rows of the
-# corpora before it. So what is alike in every request is looked up by number, and an id is spelled only if it is shown.
-_Key = int
-
-
-class _Found(NamedTuple):
-    """One signal's list."""
-
-    keys: list[_Key]
-    scores: list[float]
-    files: list[int]  # as a number of the request; negative where a node stands in none
-    unknown: Sequence[tuple[int, NodeId]] = ()  # what an index knows and the graph of its corpus does not
-
-
-class _Hits(NamedTuple):
-    """What an index of one corpus answered."""
-
-    numbers: Numbers  # of the nodes' ids
-    rows: Rows  # where they are among the nodes; -1 where the graph does not know them
-    scores: Scores
-
-
-class _Member(NamedTuple):
-    """A corpus of a request."""
-
-    corpus: Corpus
-    selection: Selection
-    first_key: _Key
-    first_file: int
-
-    def hits(self, found: Sequence[Hit]) -> _Hits:
-        """An answer of an index, with the rows of what it found."""
-        hits = Hits.of(found)
-        return _Hits(hits.numbers, self.corpus.nodes.columns.rows(hits.numbers), hits.scores)
-
-    def placed(self, rows: Rows) -> tuple[Rows, Rows]:
-        """Nodes as keys, and their files."""
-        files = self.corpus.nodes.columns.files[rows].astype(np.int64)
-        files[files != NO_FILE] += self.first_file
-        return rows + self.first_key, files
-
-
-@dataclass(slots=True)
-class _Run:
-    """What one request has gathered so far. Lives for one call; only its own thread writes it."""
-
-    query: SearchQuery
-    members: tuple[_Member, ...]
-    weights: Mapping[Signal, float]  # of the signals that this request runs
-    files: dict[_Key, int | None] = field(default_factory=dict)  # of every node found; None: it stands in none
-    nodes: dict[_Key, CodeNode] = field(default_factory=dict)  # of those that were asked for
-    facts: dict[_Key, FreshnessFact] = field(default_factory=dict)  # likewise
-    lists: dict[Signal, RankedList[_Key]] = field(default_factory=dict)
-    by_text: Fusion[_Key] | None = None  # all lists but the graph's, which starts from the best of them
-    reports: dict[Signal, SignalReport] = field(default_factory=dict)
-    warnings: list[str] = field(default_factory=list)
-    reached: dict[_Key, Walked] = field(default_factory=dict)  # what expansion came to
-    seeds: tuple[NodeId, ...] = ()
-    dropped_by_scope: int = 0
-    dropped_by_floor: int = 0
-    unknown: dict[tuple[int, NodeId], None] = field(default_factory=dict)  # number of the corpus, id; each once
-    milliseconds: dict[str, float] = field(default_factory=dict)  # of the stages so far
-    looked: float = field(default_factory=time.perf_counter)  # at the clock, last
-
-    def done(self, stage: str) -> None:
-        """Note how long a stage took."""
-        now = time.perf_counter()
-        self.milliseconds[stage] = (now - self.looked) * 1e3
-        self.looked = now
-
-    @property
-    def size(self) -> int:
-        """How many nodes are searched."""
-        last = self.members[-1:]
-        return sum(one.first_key + len(one.corpus.nodes.columns.numbers) for one in last)
-
-    @property
-    def depth(self) -> int:
-        """How many nodes of a signal the ranking steps see."""
-        return max(self.query.pool, _LEAST_DEPTH, min(_DEPTH, self.size // _NODES_PER_DEPTH))
-
-    def member(self, key: _Key) -> _Member:
-        """The corpus that a node belongs to."""
-        members = self.members
-        return members[0] if len(members) == 1 else next(one for one in reversed(members) if one.first_key <= key)
-
-    def node_id(self, key: _Key) -> NodeId:
-        """The node's id."""
-        member = self.member(key)
-        return member.corpus.nodes.columns.node_id(key - member.first_key)
-
-    def node(self, key: _Key) -> CodeNode:
-        """The node itself."""
-        node = self.nodes.get(key)
-        if node is None:
-            found = self.member(key).corpus.nodes.node(self.node_id(key))
-            assert found is not None, "columns and nodes are of one generation"
-            node = self.nodes[key] = found
-        return node
-
-    def fact(self, key: _Key) -> FreshnessFact:
-        """The node's freshness."""
-        fact = self.facts.get(key)
-        if fact is None:
-            fact = self.facts[key] = self.member(key).corpus.freshness.fact(self.node_id(key))
-        return fact
-
-    def place(self, key: _Key) -> Placed:
-        """What decides between equals."""
-        node = self.node(key)
-        return node.path, node.start_line, node.id
 
 
 class ContextSearchService:
@@ -246,20 +124,20 @@ class ContextSearchService:
 
     # Choosing
 
-    def _start(self, query: SearchQuery) -> _Run:
+    def _start(self, query: SearchQuery) -> Run:
         corpora = self._chosen(query)
         for dimension in self._dimensions(corpora):
             query.check_dimension(dimension)
         floor = query.freshness_floor
         filters = floor is not None and floor > min(Freshness)
-        members: list[_Member] = []
+        members: list[Member] = []
         keys = files = 0
         for corpus in corpora:
             denied = corpus.freshness.below(floor) if filters and floor is not None else frozenset()
-            members.append(_Member(corpus, Selection(query.scope, denied), keys, files))
+            members.append(Member(corpus, Selection(query.scope, denied), keys, files))
             keys += len(corpus.nodes.columns.numbers)
             files += len(corpus.nodes.columns.paths)
-        return _Run(query, tuple(members), query.signal_weights())
+        return Run(query, tuple(members), query.signal_weights())
 
     def _dimensions(self, corpora: Iterable[Corpus]) -> set[int]:
         found = {corpus.vectors.dimension for corpus in corpora if corpus.vectors is not None}
@@ -292,23 +170,23 @@ class ContextSearchService:
 
     # Text signals
 
-    def _ask_text_signals(self, run: _Run) -> None:
+    def _ask_text_signals(self, run: Run) -> None:
         weights = run.weights
         asked = [signal for signal, weight in weights.items() if weight > 0 and signal is not Signal.GRAPH]
-        signals: dict[Signal, Callable[[_Run], list[_Hits]]] = {
+        signals: dict[Signal, Callable[[Run], list[IndexHits]]] = {
             Signal.BM25: self._bm25,
             Signal.SEMANTIC: self._semantic,
             Signal.FUZZY: self._fuzzy,
         }
         # The first one runs here: a keyword search then needs no other thread at all.
         here, others = (asked[:1], asked[1:]) if run.size > _SMALL else (asked, [])
-        beside = [self._workers.submit(_attempt, signals[signal], run) for signal in others]
-        outcomes = [_attempt(signals[signal], run) for signal in here] + [future.result() for future in beside]
+        beside = [self._workers.submit(attempt, signals[signal], run) for signal in others]
+        outcomes = [attempt(signals[signal], run) for signal in here] + [future.result() for future in beside]
         # The steps run here as well: engines let other threads run, Python code takes turns with them, which costs.
         for signal, outcome in zip(asked, outcomes, strict=True):
             self._note(run, signal, weights[signal], outcome.then(self._ranked, run, signal))
 
-    def _note(self, run: _Run, signal: Signal, weight: float, outcome: _Outcome[_Found]) -> None:
+    def _note(self, run: Run, signal: Signal, weight: float, outcome: Outcome[Found]) -> None:
         error = outcome.error
         if error is not None or outcome.value is None:
             if isinstance(error, InvalidArgument):  # of the question, not of an index
@@ -327,19 +205,19 @@ class ContextSearchService:
         run.unknown.update(dict.fromkeys(unknown))
         run.reports[signal] = SignalReport(signal, weight, True, len(keys), outcome.milliseconds)
 
-    def _bm25(self, run: _Run) -> list[_Hits]:
+    def _bm25(self, run: Run) -> list[IndexHits]:
         text, depth = run.query.text, run.depth
         return [one.hits(_full_text(one.corpus).search(text, one.selection, depth)) for one in run.members]
 
-    def _fuzzy(self, run: _Run) -> list[_Hits]:
+    def _fuzzy(self, run: Run) -> list[IndexHits]:
         text, pool = run.query.text, run.query.pool
         return [one.hits(_full_text(one.corpus).fuzzy(text, one.selection, pool)) for one in run.members]
 
-    def _semantic(self, run: _Run) -> list[_Hits]:
+    def _semantic(self, run: Run) -> list[IndexHits]:
         vector = functools.cache(self._query_vector)  # of each corpus's text: mostly the same one
         depth = run.depth
 
-        def search(member: _Member) -> _Hits:
+        def search(member: Member) -> IndexHits:
             corpus = member.corpus
             vectors = corpus.vectors
             if vectors is None:
@@ -373,7 +251,7 @@ class ContextSearchService:
         title, prose = map(self._embedder.embed_query, (parts.title, f"{parts.title}\n{parts.prose}"))
         return _unit_vector(title + prose)
 
-    def _ranked(self, found: list[_Hits], run: _Run, signal: Signal) -> _Found:
+    def _ranked(self, found: list[IndexHits], run: Run, signal: Signal) -> Found:
         """One list over all corpora, after the steps: by raw score, which is comparable inside one signal."""
         steps = Steps.of(self._policy.steps, signal)
         pool = run.query.pool
@@ -389,23 +267,23 @@ class ContextSearchService:
                 rows, scores = reordered(steps, rows, scores, run.query, nodes)
             parts.append((*member.placed(rows[:pool]), scores[:pool]))
         if not parts:
-            return _Found([], [], [])
+            return Found([], [], [])
         keys, files, scores = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
         if len(parts) > 1:
             order = np.lexsort((keys, -scores))[:pool]
             keys, files, scores = keys[order], files[order], scores[order]
-        return _Found(keys.tolist(), scores.tolist(), files.tolist(), unknown)
+        return Found(keys.tolist(), scores.tolist(), files.tolist(), unknown)
 
     # Expansion
 
-    def _expand(self, run: _Run) -> None:
+    def _expand(self, run: Run) -> None:
         weight = run.weights.get(Signal.GRAPH)
         if run.query.expansion is None or not weight:
             return
-        outcome = _attempt(self._graph, run)
+        outcome = attempt(self._graph, run)
         self._note(run, Signal.GRAPH, weight, outcome)
 
-    def _graph(self, run: _Run) -> _Found:
+    def _graph(self, run: Run) -> Found:
         assert run.query.expansion is not None
         seeds = self._seeds(run)
         run.seeds = tuple(map(run.node_id, seeds))
@@ -426,7 +304,7 @@ class ContextSearchService:
             expanded.sort(key=lambda item: (expansion_order(item[2], item[1]), item[0]))
         return self._reached(run, [(number, one) for number, _, one in expanded[: run.query.pool]])
 
-    def _reached(self, run: _Run, expanded: Sequence[tuple[int, Walked]]) -> _Found:
+    def _reached(self, run: Run, expanded: Sequence[tuple[int, Walked]]) -> Found:
         """The list of what a walk reached, and how."""
         keys, files = np.empty(len(expanded), np.int64), np.empty(len(expanded), np.int64)
         for number in {number for number, _ in expanded}:
@@ -434,16 +312,16 @@ class ContextSearchService:
             member = run.members[number]
             numbers = numbers_of(expanded[place][1].node.id for place in places)
             keys[places], files[places] = member.placed(member.corpus.nodes.columns.rows(numbers))
-        found = _Found(keys.tolist(), [raw_score(one) for _, one in expanded], files.tolist())
+        found = Found(keys.tolist(), [raw_score(one) for _, one in expanded], files.tolist())
         run.reached = {key: one for key, (_, one) in zip(found.keys, expanded, strict=True)}
         return found
 
-    def _seeds(self, run: _Run) -> list[_Key]:
+    def _seeds(self, run: Run) -> list[Key]:
         """The top of the fused text signals, before any penalty."""
         fusion = run.by_text = self._by_text(run, room_for=Signal.GRAPH)
         return [one.key for one in order(fusion, fusion.scores, None, run.place, 0.0, SEEDS)]
 
-    def _acceptance(self, run: _Run, selection: Selection) -> Callable[[CodeNode], bool]:
+    def _acceptance(self, run: Run, selection: Selection) -> Callable[[CodeNode], bool]:
         def accepts(node: CodeNode) -> bool:
             if not selection.scope.is_everything and not selection.scope.accepts(node):
                 run.dropped_by_scope += 1
@@ -457,7 +335,7 @@ class ContextSearchService:
 
     # Ordering
 
-    def _ordered(self, run: _Run) -> tuple[list[Ranked[_Key]], int, int]:
+    def _ordered(self, run: Run) -> tuple[list[Ranked[Key]], int, int]:
         """The page; and how many candidates there were, and how many of them may be shown."""
         fusion = self._fused(run)
         accepted = self._accepted(run, fusion.scores)
@@ -467,14 +345,14 @@ class ContextSearchService:
         ranked = order(fusion, accepted, penalty, run.place, run.query.min_score, run.query.k)
         return ranked, len(fusion.scores), len(accepted)
 
-    def _fused(self, run: _Run) -> Fusion[_Key]:
+    def _fused(self, run: Run) -> Fusion[Key]:
         """The signals' votes, added per node and, where the policy says so, per file."""
         reached = run.lists.get(Signal.GRAPH)
         if reached is not None and run.by_text is not None:
             return joined(run.by_text, reached, run.weights)
         return self._by_text(run)
 
-    def _by_text(self, run: _Run, room_for: Signal | None = None) -> Fusion[_Key]:
+    def _by_text(self, run: Run, room_for: Signal | None = None) -> Fusion[Key]:
         """The votes of all signals that ran so far."""
         fusion = fuse(run.lists.values(), run.weights, room_for)
         if not self._policy.file_coherence:
@@ -482,25 +360,25 @@ class ContextSearchService:
         next_node = NEXT_NODE if long_text(run.query.text) is None else NEXT_NODE_OF_REPORT
         return cohere(fusion, run.files.__getitem__, next_node)
 
-    def _check_answerable(self, run: _Run) -> None:
+    def _check_answerable(self, run: Run) -> None:
         if run.lists or not run.reports:
             return
         reasons = "; ".join(run.warnings)
         raise Unavailable(f"no signal could answer: {reasons}")
 
-    def _accepted(self, run: _Run, candidates: Iterable[_Key]) -> list[_Key]:
+    def _accepted(self, run: Run, candidates: Iterable[Key]) -> list[Key]:
         """In scope, not below the floor: checked once more, whatever the indexes did."""
         if all(member.selection.is_everything for member in run.members):
             return list(candidates)
         accepts = {member.first_key: self._acceptance(run, member.selection) for member in run.members}
         return [key for key in candidates if accepts[run.member(key).first_key](run.node(key))]
 
-    def _penalty(self, run: _Run) -> Callable[[_Key], float] | None:
+    def _penalty(self, run: Run) -> Callable[[Key], float] | None:
         return (lambda key: run.fact(key).penalty) if self._policy.freshness else None
 
     # Filling in
 
-    def _results(self, run: _Run, ranked: Sequence[Ranked[_Key]]) -> tuple[SearchResult, ...]:
+    def _results(self, run: Run, ranked: Sequence[Ranked[Key]]) -> tuple[SearchResult, ...]:
         members = [run.member(one.key) for one in ranked]
         nodes = [run.node(one.key) for one in ranked]
         texts = self._texts(run, members, nodes)
@@ -520,7 +398,7 @@ class ContextSearchService:
             for one, member, node, content, text in zip(ranked, members, nodes, contents, texts, strict=True)
         )
 
-    def _texts(self, run: _Run, members: Sequence[_Member], nodes: Sequence[CodeNode]) -> list[NodeContent]:
+    def _texts(self, run: Run, members: Sequence[Member], nodes: Sequence[CodeNode]) -> list[NodeContent]:
         """One look-up per corpus; an error there costs the text, not the answer."""
         texts = [NodeContent("", OnDisk.UNCHECKED)] * len(nodes)
         for member in run.members:
@@ -536,7 +414,7 @@ class ContextSearchService:
                 texts[place] = content
         return texts
 
-    def _contents(self, run: _Run, nodes: Sequence[CodeNode], texts: Sequence[NodeContent]) -> list[ResultContent]:
+    def _contents(self, run: Run, nodes: Sequence[CodeNode], texts: Sequence[NodeContent]) -> list[ResultContent]:
         query = run.query
         if query.content is Content.NONE:
             return [NO_CONTENT] * len(nodes)
@@ -545,7 +423,7 @@ class ContextSearchService:
         contents = [cut(text.body, node.start_line) for node, text in zip(nodes, texts, strict=True)]
         return contents if query.max_tokens is None else within_budget(contents, query.max_tokens)
 
-    def _similarity(self, run: _Run) -> Callable[[list[str]], list[float]] | None:
+    def _similarity(self, run: Run) -> Callable[[list[str]], list[float]] | None:
         """How near pieces of text are to the query, where the semantic signal ran."""
         embedder = self._embedder
         if embedder is None or Signal.SEMANTIC not in run.lists:
@@ -559,7 +437,7 @@ class ContextSearchService:
 
         return similarity
 
-    def _guidance(self, run: _Run, accepted: int) -> Guidance:
+    def _guidance(self, run: Run, accepted: int) -> Guidance:
         outside, below = self._left_out(run)
         near: dict[str, None] = {}
         searched = []
@@ -577,7 +455,7 @@ class ContextSearchService:
             below_min_score=accepted,
         )
 
-    def _left_out(self, run: _Run) -> tuple[int, int]:
+    def _left_out(self, run: Run) -> tuple[int, int]:
         """How many of the unfiltered keyword matches the scope and the floor left out."""
         outside = below = 0
         for corpus, selection, *_ in run.members:
@@ -593,7 +471,7 @@ class ContextSearchService:
                     below += 1
         return outside, below
 
-    def _explanation(self, run: _Run, fused: int) -> Explanation:
+    def _explanation(self, run: Run, fused: int) -> Explanation:
         outside, below = self._left_out(run)
         return Explanation(
             weights=run.weights,
@@ -606,45 +484,12 @@ class ContextSearchService:
             milliseconds=dict(run.milliseconds),
         )
 
-    def _repair(self, run: _Run) -> None:
+    def _repair(self, run: Run) -> None:
         """Have indexes forget what their graph does not know; the answer does not wait for it."""
         for number, member in enumerate(run.members):
             ids = [node_id for owner, node_id in run.unknown if owner == number]
             if ids and member.corpus.repair is not None:
                 self._workers.submit(member.corpus.repair, ids)
-
-
-_Given = ParamSpec("_Given")
-_Value = TypeVar("_Value")
-_Next = TypeVar("_Next")
-
-
-class _Outcome(NamedTuple, Generic[_Value]):
-    """What came of asking one signal."""
-
-    value: _Value | None
-    error: Exception | None
-    milliseconds: float
-
-    def then(
-        self, go_on: Callable[Concatenate[_Value, _Given], _Next], *args: _Given.args, **more: _Given.kwargs
-    ) -> _Outcome[_Next]:
-        """What comes of going on with the value, if there is one."""
-        if self.value is None:
-            return _Outcome(None, self.error, self.milliseconds)
-        after = _attempt(go_on, self.value, *args, **more)
-        return after._replace(milliseconds=self.milliseconds + after.milliseconds)
-
-
-def _attempt(ask: Callable[_Given, _Value], *args: _Given.args, **more: _Given.kwargs) -> _Outcome[_Value]:
-    """Ask one signal; its failure is an answer too, and reported."""
-    started = time.perf_counter()
-    value, error = None, None
-    try:
-        value = ask(*args, **more)
-    except Exception as caught:
-        error = caught
-    return _Outcome(value, error, (time.perf_counter() - started) * 1e3)
 
 
 def _full_text(corpus: Corpus) -> FullTextReader:

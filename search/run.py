@@ -1,0 +1,172 @@
+"""One request under way: what it has gathered so far, and what came of asking each signal. Knows no ranking.
+
+Nodes are numbers while a request runs: ranking asks the same of hundreds of them, and shows twenty.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Concatenate, Final, Generic, NamedTuple, ParamSpec, TypeVar
+
+import numpy as np
+
+from ctxsearch.graph.columns import NO_FILE, Numbers, Rows
+from ctxsearch.graph.graph import Hit as Walked
+from ctxsearch.graph.model import CodeNode, NodeId
+from ctxsearch.search.ports import Corpus, FreshnessFact, Hit, Hits, Scores, Selection
+from ctxsearch.search.query import SearchQuery, Signal
+from ctxsearch.search.ranking import Fusion, Placed, RankedList
+from ctxsearch.search.results import SignalReport
+
+# How many nodes of a signal the ranking steps see, however few are asked for: they lift some far up, the farther the
+# more there are (docs/relevance.md).
+_LEAST_DEPTH: Final = 150
+_DEPTH: Final = 250
+_NODES_PER_DEPTH: Final = 80
+
+# A node that a signal found, as one number of a request: its row among the nodes of its corpus, after all rows of the
+# corpora before it. So what is alike in every request is looked up by number, and an id is spelled only if it is shown.
+Key = int
+
+
+class Found(NamedTuple):
+    """One signal's list."""
+
+    keys: list[Key]
+    scores: list[float]
+    files: list[int]  # as a number of the request; negative where a node stands in none
+    unknown: Sequence[tuple[int, NodeId]] = ()  # what an index knows and the graph of its corpus does not
+
+
+class IndexHits(NamedTuple):
+    """What an index of one corpus answered."""
+
+    numbers: Numbers  # of the nodes' ids
+    rows: Rows  # where they are among the nodes; -1 where the graph does not know them
+    scores: Scores
+
+
+class Member(NamedTuple):
+    """A corpus of a request."""
+
+    corpus: Corpus
+    selection: Selection
+    first_key: Key
+    first_file: int
+
+    def hits(self, found: Sequence[Hit]) -> IndexHits:
+        """An answer of an index, with the rows of what it found."""
+        hits = Hits.of(found)
+        return IndexHits(hits.numbers, self.corpus.nodes.columns.rows(hits.numbers), hits.scores)
+
+    def placed(self, rows: Rows) -> tuple[Rows, Rows]:
+        """Nodes as keys, and their files."""
+        files = self.corpus.nodes.columns.files[rows].astype(np.int64)
+        files[files != NO_FILE] += self.first_file
+        return rows + self.first_key, files
+
+
+@dataclass(slots=True)
+class Run:
+    """What one request has gathered so far. Lives for one call; only its own thread writes it."""
+
+    query: SearchQuery
+    members: tuple[Member, ...]
+    weights: Mapping[Signal, float]  # of the signals that this request runs
+    files: dict[Key, int | None] = field(default_factory=dict)  # of every node found; None: it stands in none
+    nodes: dict[Key, CodeNode] = field(default_factory=dict)  # of those that were asked for
+    facts: dict[Key, FreshnessFact] = field(default_factory=dict)  # likewise
+    lists: dict[Signal, RankedList[Key]] = field(default_factory=dict)
+    by_text: Fusion[Key] | None = None  # all lists but the graph's, which starts from the best of them
+    reports: dict[Signal, SignalReport] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+    reached: dict[Key, Walked] = field(default_factory=dict)  # what expansion came to
+    seeds: tuple[NodeId, ...] = ()
+    dropped_by_scope: int = 0
+    dropped_by_floor: int = 0
+    unknown: dict[tuple[int, NodeId], None] = field(default_factory=dict)  # number of the corpus, id; each once
+    milliseconds: dict[str, float] = field(default_factory=dict)  # of the stages so far
+    looked: float = field(default_factory=time.perf_counter)  # at the clock, last
+
+    def done(self, stage: str) -> None:
+        """Note how long a stage took."""
+        now = time.perf_counter()
+        self.milliseconds[stage] = (now - self.looked) * 1e3
+        self.looked = now
+
+    @property
+    def size(self) -> int:
+        """How many nodes are searched."""
+        last = self.members[-1:]
+        return sum(one.first_key + len(one.corpus.nodes.columns.numbers) for one in last)
+
+    @property
+    def depth(self) -> int:
+        """How many nodes of a signal the ranking steps see."""
+        return max(self.query.pool, _LEAST_DEPTH, min(_DEPTH, self.size // _NODES_PER_DEPTH))
+
+    def member(self, key: Key) -> Member:
+        """The corpus that a node belongs to."""
+        members = self.members
+        return members[0] if len(members) == 1 else next(one for one in reversed(members) if one.first_key <= key)
+
+    def node_id(self, key: Key) -> NodeId:
+        """The node's id."""
+        member = self.member(key)
+        return member.corpus.nodes.columns.node_id(key - member.first_key)
+
+    def node(self, key: Key) -> CodeNode:
+        """The node itself."""
+        node = self.nodes.get(key)
+        if node is None:
+            found = self.member(key).corpus.nodes.node(self.node_id(key))
+            assert found is not None, "columns and nodes are of one generation"
+            node = self.nodes[key] = found
+        return node
+
+    def fact(self, key: Key) -> FreshnessFact:
+        """The node's freshness."""
+        fact = self.facts.get(key)
+        if fact is None:
+            fact = self.facts[key] = self.member(key).corpus.freshness.fact(self.node_id(key))
+        return fact
+
+    def place(self, key: Key) -> Placed:
+        """What decides between equals."""
+        node = self.node(key)
+        return node.path, node.start_line, node.id
+
+
+_Given = ParamSpec("_Given")
+_Value = TypeVar("_Value")
+_Next = TypeVar("_Next")
+
+
+class Outcome(NamedTuple, Generic[_Value]):
+    """What came of asking one signal."""
+
+    value: _Value | None
+    error: Exception | None
+    milliseconds: float
+
+    def then(
+        self, go_on: Callable[Concatenate[_Value, _Given], _Next], *args: _Given.args, **more: _Given.kwargs
+    ) -> Outcome[_Next]:
+        """What comes of going on with the value, if there is one."""
+        if self.value is None:
+            return Outcome(None, self.error, self.milliseconds)
+        after = attempt(go_on, self.value, *args, **more)
+        return after._replace(milliseconds=self.milliseconds + after.milliseconds)
+
+
+def attempt(ask: Callable[_Given, _Value], *args: _Given.args, **more: _Given.kwargs) -> Outcome[_Value]:
+    """Ask one signal; its failure is an answer too, and reported."""
+    started = time.perf_counter()
+    value, error = None, None
+    try:
+        value = ask(*args, **more)
+    except Exception as caught:
+        error = caught
+    return Outcome(value, error, (time.perf_counter() - started) * 1e3)
