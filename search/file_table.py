@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from ctxsearch.graph.columns import NodeColumns
+from ctxsearch.graph.columns import NO_FILE, NodeColumns
 from ctxsearch.search.identifiers import stem, words
 from ctxsearch.search.ports import Scores
 
@@ -76,15 +76,17 @@ class FileTable:
     """What the paths of one generation's files say, in columns by number of the file; filled as lists have files."""
 
     def __init__(self, columns: NodeColumns) -> None:
-        count = len(columns.paths)
+        count = len(columns.paths) + 1  # the last one is no file: NO_FILE counts from the end
         self._paths = columns.paths
         self._known = np.zeros(count, np.bool_)
+        self._known[NO_FILE] = True
         self._lock = threading.Lock()  # guards all that is filled
         self._stems: dict[str, int] = {}  # every stem of a name so far, from 1
         self._names = np.zeros((2, _STEMS_OF_NAME, count), np.int32)  # of file and directory; 0 where there is no more
         self._sizes = np.ones((2, count))  # how many stems a name has
         self._is_long = np.zeros(count, np.bool_)  # whether it has a name of more stems than fit
-        self.doublings = _DOUBLINGS[np.minimum(columns.lines, _MANY_LINES)]  # of its lines
+        self.directories = np.append(columns.directories, np.int32(-1))
+        self.doublings = _DOUBLINGS[np.minimum(np.append(columns.lines, 0), _MANY_LINES)]  # of its lines
         self.depths = np.zeros(count)  # in how many directories it is
         self.is_data = np.zeros(count, np.bool_)  # holds data or prose
         self.side = np.zeros(count, np.int64)  # the stems that say that it is side code, a bit for each
@@ -110,19 +112,16 @@ class FileTable:
             return
         with self._lock:
             for file in files[~known].tolist():
-                if file >= 0:
-                    self._read(file)
-                    self._known[file] = True  # last: another thread may look
+                self._read(file)
+                self._known[file] = True  # last: another thread may look
 
     def _read(self, file: int) -> None:
         traits = file_traits[self._paths[file]]
         for which, name in enumerate((traits.own, traits.parent)):
-            if len(name) > _STEMS_OF_NAME:
-                self._is_long[file] = True
-                continue
-            self._sizes[which, file] = len(name) or 1
-            for place, one in enumerate(name):
-                self._names[which, place, file] = self._stems.setdefault(one, len(self._stems) + 1)
+            numbers = [self._stems.setdefault(one, len(self._stems) + 1) for one in name]
+            self._is_long[file] |= len(numbers) > _STEMS_OF_NAME
+            self._names[which, : len(numbers), file] = numbers[:_STEMS_OF_NAME]
+            self._sizes[which, file] = len(numbers) or 1
         self.depths[file] = traits.depth
         self.is_data[file] = traits.is_data
         self.side[file] = side_bits(traits.side)

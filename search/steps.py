@@ -294,9 +294,9 @@ class DirectoryCoherence:
         best = np.maximum.reduceat(
             np.where(listed.scores < EXACT_SCORE, listed.scores, -math.inf), listed.groups.starts
         )
-        directories = listed.nodes.columns.directories[listed.files]
+        directories = listed.table.directories[listed.files]
         if listed.files[0] < 0:
-            directories[0], best[0] = -1, -math.inf
+            best[0] = -math.inf
         there = best > -math.inf
         scores = np.where(there, best - best.min(initial=math.inf, where=there), 0.0)
         order = np.lexsort((-scores, directories))
