@@ -298,14 +298,9 @@ class CodeGraph:
 
     def _hit(self, walk: Walk, position: int, label: Label) -> Hit:
         distance, rank, strength, _ = label
-        return Hit(
-            self._at(position),
-            distance,
-            rank,
-            confidence_of(strength),
-            kind_of(strength),
-            tuple(self._at(step).id for step in walk.path(position, label)),
-        )
+        nodes = [self._graph[step] for step in walk.path(position, label)]
+        path = tuple([node.id for node in nodes])
+        return Hit(nodes[-1], distance, rank, confidence_of(strength), kind_of(strength), path)
 
     def _ranked(self, seeds: Sequence[NodeId]) -> dict[int, int]:
         """Positions with ranks; ids that are not there keep their rank but are not walked from."""
@@ -370,10 +365,10 @@ class _Steps:
         self._costs = [way(ALL_KINDS) for way in ways]
 
     def degree(self, position: int) -> int:
-        return sum(column[position] for column in self._degrees)
+        return sum([column[position] for column in self._degrees])
 
     def cost(self, position: int) -> int:
-        return sum(column[position] for column in self._costs)
+        return sum([column[position] for column in self._costs])
 
     def id(self, position: int) -> NodeId:
         node: CodeNode = self._graph[position]

@@ -47,6 +47,9 @@ class Steps(Protocol):
         """The node at a position; ids decide where nothing else does."""
 
 
+_KINDS = {int(kind): kind for kind in EdgeKind}  # an enum takes longer to find a member than the rest of a hit
+
+
 def strength_of(confidence_steps: int, kind: int) -> int:
     """A single edge's strength; of two kinds with one confidence the earlier kind wins."""
     return confidence_steps << 8 | 0xFF - kind
@@ -54,7 +57,7 @@ def strength_of(confidence_steps: int, kind: int) -> int:
 
 def kind_of(strength: int) -> EdgeKind:
     """The kind of the last edge."""
-    return EdgeKind(0xFF - (strength & 0xFF))
+    return _KINDS[0xFF - (strength & 0xFF)]
 
 
 def confidence_of(strength: int) -> float:

@@ -307,13 +307,12 @@ class ContextSearchService:
     def _reached(self, run: Run, expanded: Sequence[tuple[int, Walked]]) -> Found:
         """The list of what a walk reached, and how."""
         keys, files = np.empty(len(expanded), np.int64), np.empty(len(expanded), np.int64)
-        for number in {number for number, _ in expanded}:
+        for number, member in enumerate(run.members):
             places = [place for place, (owner, _) in enumerate(expanded) if owner == number]
-            member = run.members[number]
             numbers = numbers_of(expanded[place][1].node.id for place in places)
             keys[places], files[places] = member.placed(member.corpus.nodes.columns.rows(numbers))
         found = Found(keys.tolist(), [raw_score(one) for _, one in expanded], files.tolist())
-        run.reached = {key: one for key, (_, one) in zip(found.keys, expanded, strict=True)}
+        run.reached = dict(zip(found.keys, [one for _, one in expanded], strict=True))
         return found
 
     def _seeds(self, run: Run) -> list[Key]:
