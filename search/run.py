@@ -22,9 +22,8 @@ from ctxsearch.search.results import SignalReport
 
 # How many nodes of a signal the ranking steps see, however few are asked for: they lift some far up, the farther the
 # more there are (docs/relevance.md).
-_LEAST_DEPTH: Final = 150
-_DEPTH: Final = 250
-_NODES_PER_DEPTH: Final = 80
+_MOST_SEEN: Final = 250
+_NODES_FOR_EACH: Final = 80  # that is seen
 
 # A node that a signal found, as one number of a request: its row among the nodes of its corpus, after all rows of the
 # corpora before it. So what is alike in every request is looked up by number, and an id is spelled only if it is shown.
@@ -105,7 +104,7 @@ class Run:
     @property
     def depth(self) -> int:
         """How many nodes of a signal the ranking steps see."""
-        return max(self.query.pool, _LEAST_DEPTH, min(_DEPTH, self.size // _NODES_PER_DEPTH))
+        return max(self.query.pool, min(_MOST_SEEN, self.size // _NODES_FOR_EACH))
 
     def member(self, key: Key) -> Member:
         """The corpus that a node belongs to."""

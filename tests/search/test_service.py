@@ -12,11 +12,23 @@ import numpy as np
 import pytest
 from search_project import Project
 
+from ctxsearch.graph.columns import NodeColumns
 from ctxsearch.graph.freshness import PENALTY, Freshness
 from ctxsearch.graph.model import CodeNode, NodeId, NodeKind
 from ctxsearch.search.embed import bundled_embedder
 from ctxsearch.search.errors import FailedPrecondition, InvalidArgument, NotFound, Unavailable
-from ctxsearch.search.ports import Corpus, Floats, Hit, IndexState, NodeContent, OnDisk, Passage, Selection
+from ctxsearch.search.ports import (
+    SELECT_ALL,
+    Corpus,
+    Floats,
+    Hit,
+    IndexState,
+    NodeContent,
+    OnDisk,
+    Passage,
+    Selection,
+    VectorReader,
+)
 from ctxsearch.search.query import (
     Content,
     Expansion,
@@ -27,6 +39,7 @@ from ctxsearch.search.query import (
     Weights,
 )
 from ctxsearch.search.results import Label, SearchResponse, SearchResult
+from ctxsearch.search.run import Member, Run
 from ctxsearch.search.scope import Scope
 from ctxsearch.search.service import ContextSearchService
 from ctxsearch.search.steps import RankingPolicy
@@ -266,10 +279,63 @@ def test_the_steps_of_full_text_see_as_many_nodes_however_few_are_asked_for(tmp_
     service = ContextSearchService(bundled_embedder())
     service.publish(dataclasses.replace(corpus, full_text=last))
     found = {k: service.search(SearchQuery(text="refund billing", mode=Mode.KEYWORD, k=k)) for k in (1, 20, 30)}
-    assert {limit for _, limit in last.asked} == {150}, "what is asked of an engine does not depend on the page"
+    assert {limit for _, limit in last.asked} == {100, 150}, "what is asked of an engine does not depend on the page"
     assert [one.signals[0].count for one in found.values()] == [100, 100, 150], "the list is cut after the steps"
     service.close()
     project.close()
+
+
+class Noted:
+    """A reader that notes which thread asks it."""
+
+    def __init__(self, reader: VectorReader) -> None:
+        self._reader = reader
+        self.generation = reader.generation
+        self.model_id = reader.model_id
+        self.dimension = reader.dimension
+        self.count = reader.count
+        self.threads: list[str] = []
+
+    def search(self, vector: Floats, selection: Selection, limit: int) -> Sequence[Hit]:
+        self.threads.append(threading.current_thread().name)
+        return self._reader.search(vector, selection, limit)
+
+
+def test_signals_run_beside_each_other_in_a_large_repository_and_answer_the_same(
+    temporary: ContextSearchService, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert corpus.vectors is not None
+    noted = Noted(corpus.vectors)
+    temporary.publish(dataclasses.replace(corpus, vectors=noted))
+    query = SearchQuery(text="refund a payment", expansion=Expansion(ExpansionKind.CALLERS, 1))
+    small = temporary.search(query)
+    monkeypatch.setattr("ctxsearch.search.service._SMALL", 0)
+    large = temporary.search(query)
+    assert small.results == large.results
+    assert small.results
+    here, beside = noted.threads
+    assert here == threading.current_thread().name
+    assert beside.startswith("ctxsearch-signal")
+
+
+@pytest.mark.parametrize(("nodes", "seen"), [(100, 100), (10_000, 125), (16_000, 200), (20_000, 250), (300_000, 250)])
+def test_the_larger_a_repository_the_more_nodes_the_steps_see(corpus: Corpus, nodes: int, seen: int) -> None:
+    columns = dataclasses.replace(corpus.nodes.columns, numbers=np.arange(nodes, dtype=np.uint64))
+    members = (Member(dataclasses.replace(corpus, nodes=Columns(columns)), SELECT_ALL, 0, 0),)
+    assert Run(SearchQuery(text="refund"), members, {}).depth == seen
+    assert Run(SearchQuery(text="refund", k=100), members, {}).depth == 500, "never fewer than the list is long"
+    beside = (*members, members[0]._replace(first_key=nodes))
+    assert Run(SearchQuery(text="refund"), beside, {}).size == 2 * nodes
+
+
+class Columns:
+    """So many nodes that nobody looks at."""
+
+    def __init__(self, columns: NodeColumns) -> None:
+        self.columns = columns
+
+    def node(self, _node_id: NodeId, /) -> CodeNode | None:
+        return None
 
 
 def test_the_floor_is_checked_once_more_after_the_merge(project: Project, corpus: Corpus) -> None:
