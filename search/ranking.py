@@ -175,12 +175,11 @@ def order(
         last = sorted([score for score, _ in kept], reverse=True)[limit - 1]
         kept = [scored for scored in kept if scored[0] >= last]
     ranked = [Ranked(key, score, fusion.votes(key)) for score, key in kept]
-    ranked.sort(key=_merit)
-    if any(
-        map(operator.eq, map(_merit, ranked), map(_merit, ranked[1:]))
-    ):  # where nothing else decides, the place does
-        ranked.sort(key=lambda one: (_merit(one), place(one.key)))
-    return ranked[:limit]
+    merits = list(map(_merit, ranked))
+    numbers = sorted(range(len(ranked)), key=merits.__getitem__)
+    if len(set(merits)) < len(merits):  # where nothing else decides, the place does
+        numbers.sort(key=lambda number: (merits[number], place(ranked[number].key)))
+    return [ranked[number] for number in numbers[:limit]]
 
 
 def exact_on_top(

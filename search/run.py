@@ -129,7 +129,7 @@ class Run:
         """The node's freshness."""
         fact = self.facts.get(key)
         if fact is None:
-            fact = self.facts[key] = self.member(key).corpus.freshness.fact(self.node_id(key))
+            fact = self.facts[key] = self.member(key).corpus.freshness.fact(self.node(key).id)
         return fact
 
     def place(self, key: Key) -> Placed:

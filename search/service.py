@@ -68,6 +68,7 @@ class ContextSearchService:
         """Compose with an embedder for query texts; without one, only ready vectors can be searched by."""
         self._embedder = embedder
         self._policy = policy if policy is not None else RankingPolicy()
+        self._steps = {signal: Steps.of(self._policy.steps, signal) for signal in Signal}
         self._changed = threading.Condition()
         self._corpora: Mapping[str, Corpus] = {}  # written by publish and withdraw, under _changed
         self._workers = ThreadPoolExecutor(_WORKERS, thread_name_prefix="ctxsearch-signal")
@@ -253,7 +254,7 @@ class ContextSearchService:
 
     def _ranked(self, found: list[IndexHits], run: Run, signal: Signal) -> Found:
         """One list over all corpora, after the steps: by raw score, which is comparable inside one signal."""
-        steps = Steps.of(self._policy.steps, signal)
+        steps = self._steps[signal]
         pool = run.query.pool
         unknown: list[tuple[int, NodeId]] = []
         parts = []

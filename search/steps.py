@@ -112,7 +112,6 @@ class Steps(NamedTuple):
     over_files: tuple[FileStep, ...]
 
     @staticmethod
-    @functools.lru_cache(maxsize=64)
     def of(steps: tuple[RankingStep, ...], signal: Signal) -> Steps:
         """Those of a signal, in their order."""
         own = [step for step in steps if step.signal is signal]
@@ -298,11 +297,14 @@ class DirectoryCoherence:
         if listed.files[0] < 0:
             best[0] = -math.inf
         there = best > -math.inf
-        scores = np.where(there, best - best.min(initial=math.inf, where=there), 0.0)
+        scores = np.where(there, best - np.where(there, best, math.inf).min(), 0.0)
         order = np.lexsort((-scores, directories))
         group = Groups.of(directories[order])
-        ends = np.append(group.starts[1:], count)[group.run]
-        padded = np.append(scores[order], 0.0)
+        bounds = np.full(len(group.starts) + 1, count)
+        bounds[:-1] = group.starts
+        ends = bounds[group.run + 1]
+        padded = np.zeros(count + 1)
+        padded[:-1] = scores[order]
         shares = np.zeros(count)
         for other in range(self.others):
             # The next one of the others: past the file itself, if that comes before it; behind the last is nothing.
