@@ -151,7 +151,7 @@ class ContextSearchService:
                 raise NotFound("repository", name, tuple(sorted(corpora)))
         chosen = tuple(corpora[name] for name in sorted(corpora) if query.scope.accepts_repository(name))
         if not corpora:
-            raise FailedPrecondition("nothing is indexed yet; run `ctxsearch index PATH` first")
+            raise FailedPrecondition("nothing is indexed yet; run `ctxsearch add PATH` first")
         return chosen
 
     def _awaited(self, query: SearchQuery) -> Mapping[str, Corpus]:
@@ -288,9 +288,7 @@ class ContextSearchService:
         assert run.query.expansion is not None
         seeds = self._seeds(run)
         run.seeds = tuple(map(run.node_id, seeds))
-        expanded: list[
-            tuple[int, int, Walked]
-        ] = []  # number of the corpus, rank of the seed among all, what was reached
+        expanded: list[tuple[int, int, Walked]] = []  # number of the corpus, rank of the seed, what was reached
         for number, member in enumerate(run.members):
             own = [(rank, run.seeds[rank]) for rank, seed in enumerate(seeds) if run.member(seed) is member]
             if not own:

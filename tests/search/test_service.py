@@ -162,7 +162,7 @@ def test_an_unknown_repository_is_not_found(service: ContextSearchService) -> No
 
 
 def test_nothing_published_is_a_failed_precondition_that_names_the_command() -> None:
-    with pytest.raises(FailedPrecondition, match="ctxsearch index"):
+    with pytest.raises(FailedPrecondition, match="ctxsearch add"):
         ContextSearchService(bundled_embedder()).search(SearchQuery(text="x"))
 
 
