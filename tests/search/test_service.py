@@ -279,7 +279,7 @@ def test_the_steps_of_full_text_see_as_many_nodes_however_few_are_asked_for(tmp_
     service = ContextSearchService(bundled_embedder())
     service.publish(dataclasses.replace(corpus, full_text=last))
     found = {k: service.search(SearchQuery(text="refund billing", mode=Mode.KEYWORD, k=k)) for k in (1, 20, 30)}
-    assert {limit for _, limit in last.asked} == {100, 150}, "what is asked of an engine does not depend on the page"
+    assert {limit for _, limit in last.asked} == {100, 150}, "a page of one asks as much as one of twenty"
     assert [one.signals[0].count for one in found.values()] == [100, 100, 150], "the list is cut after the steps"
     service.close()
     project.close()
