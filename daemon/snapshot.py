@@ -6,6 +6,7 @@ read-only, and nothing here writes to a store or runs git.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from collections import OrderedDict
@@ -155,10 +156,13 @@ class Texts:
         """Whether the file still is what was indexed: by its stat, and by its bytes when that differs."""
         if record is None:
             return OnDisk.UNCHECKED
-        try:
+        # The quick look. Whatever is different gets the careful one, also what cannot be looked at quickly: a path that
+        # is longer than the system takes is opened piece by piece.
+        with contextlib.suppress(OSError):
             found = os.lstat(self._prefix + path)
             if (found.st_size, found.st_mtime_ns, found.st_ino) == (record.size, record.mtime_ns, record.inode):
-                return OnDisk.UNCHANGED  # the quick look; whatever is different gets the careful one
+                return OnDisk.UNCHANGED
+        try:
             descriptor = open_beneath(self._root, path)
         except (OSError, UnsafePathError, NotRegularError):
             return OnDisk.VANISHED

@@ -78,7 +78,7 @@ def _shares(
     return dict(zip(files, sorted(sums.values(), reverse=True), strict=True))
 
 
-@functools.lru_cache(maxsize=1024)
+@functools.lru_cache(maxsize=128)
 def _steep(count: int) -> tuple[float, ...]:
     """How much the first, the second ... of the files is liked for its place."""
     return tuple((_STEEPNESS + 1) / (_STEEPNESS + 1 + place) for place in range(count))

@@ -1,4 +1,4 @@
-"""One request under way: what it has gathered so far, and what came of asking each signal. Knows no ranking.
+"""One request under way: what it has gathered so far, and what came of asking each signal. Decides no order.
 
 Nodes are numbers while a request runs: ranking asks the same of hundreds of them, and shows twenty.
 """
