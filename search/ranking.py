@@ -121,7 +121,7 @@ def _ballot(ranked: RankedList[Key], share: float) -> Ballot[Key]:
     return Ballot(ranked, share, worth_of_places(share, len(ranked.keys)))
 
 
-@functools.lru_cache(maxsize=64)  # the weights are the caller's, and a list may have a thousand places
+@functools.lru_cache(maxsize=256)  # of the caller's weights; at most 8 MB, for lists of a thousand places
 def worth_of_places(share: float, count: int) -> Sequence[float]:
     """What the first, the second ... of `count` places add to a score."""
     whole = share * (RRF_CONSTANT + 1)
