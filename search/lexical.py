@@ -13,14 +13,14 @@ import math
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import tantivy
+from numpy.typing import NDArray
 
-from ctxsearch.graph.columns import Numbers
+from ctxsearch.graph.columns import NodeColumns, Numbers, Rows
 from ctxsearch.graph.model import CodeNode, NodeDocument, NodeId, NodeKind, module_node_id
 from ctxsearch.search.documents import node_texts
 from ctxsearch.search.errors import IndexCorrupt, InvalidArgument
@@ -34,57 +34,20 @@ from ctxsearch.search.identifiers import (
     whole_form,
     words,
 )
-from ctxsearch.search.long_texts import Emphasis, long_text, mentioned_files, weighed_words
-from ctxsearch.search.ports import NO_HITS, Hit, Hits, Scores, Selection, node_ids
+from ctxsearch.search.long_texts import long_text, mentioned_files, weighed_words
+from ctxsearch.search.matches import Answers, LexicalPolicy, Matches, best_matches
+from ctxsearch.search.ports import NO_HITS, Hit, Hits, Selection, node_ids
 from ctxsearch.search.scope import SEPARATORS, Scope, dotted, package_ancestors, path_regex
 from ctxsearch.search.segments import check_segments
-from ctxsearch.search.steps import EXACT_BONUS, demoted_flags
+from ctxsearch.search.steps import demoted_flags
 
-FORMAT: Final = "text-6"  # names schema and contents; another one lives in another directory and is built anew
+FORMAT: Final = "text-7"  # names schema and contents; another one lives in another directory and is built anew
 _META: Final = "generation"
 _WRITER_HEAP: Final = 192_000_000  # 100,000 nodes in one segment: every further one costs each word's look-ups again
-_KIND_SHIFT: Final = 32
-_VARIABLE: Final = np.uint64(NodeKind.VARIABLE)
-_EXTERNAL: Final = np.uint64(NodeKind.EXTERNAL)
 _FUZZY_FIELDS: Final = {"symbol": 1.0, "name": 0.25}  # a near name beats a name with a near part
 _WORDS_KEPT: Final = 20_000  # of earlier queries
 _SEPARATORS: Final = frozenset(SEPARATORS)
 _QUALIFIED_TAIL: Final = 4  # `c.d`, `b.c.d`: how many trailing parts of a qualified name can be typed exactly
-
-
-@dataclass(frozen=True, slots=True)
-class LexicalPolicy:
-    """Every tuned number and switch of the keyword ranking, each with its reason (bench/relevance.py
-    measures)."""
-
-    fields: Mapping[str, float] = field(
-        default_factory=lambda: {
-            "name": 5.0,  # a definition beats its mentions
-            "qualified": 2.0,
-            "signature": 1.5,
-            "doc": 2.0,
-            "path": 2.0,
-            "body": 1.0,
-        }
-    )
-    # A file's own evidence, shared by its nodes: a query about a subject names the file's words, not one function's.
-    file_coverage: float = 1.4  # share of the query's words, by rarity, that the file contains
-    variable: float = 0.6  # factor on a variable's own match: all name, it matches better than the code that answers
-    node_match: float = 1.5  # how well the node itself matches
-    second_match: float = 0.4  # of the file's next best node's match: two that match say more than one
-    files: int = 150  # how many files take part
-    emphasis: Emphasis = field(default_factory=Emphasis)  # on words of a long text
-    mentioned_file: float = 1.0  # what a file gains whose name the text spells, shared by the files of that name
-    mentions: int = 10  # a name that more nodes have says nothing
-    whole_identifier: float = 2.0  # a whole identifier beats its parts
-    exact_symbol: bool = True  # a query that is a symbol puts that symbol first
-    demotion: float = 0.6  # factor on tests, generated and vendored code; 1 switches it off
-    external: float = 0.3  # factor on library symbols, which have a name and nothing else
-    max_terms: int = 48  # the words of a long query that tell most
-    long_text_matches: int = 2  # how many times the list's length is fetched for one: its many words match widely
-    # A word is not asked of a field where it tells little and takes long: where it is in more nodes than both of these.
-    common_share: float = 0.05  # of all nodes
-    common_nodes: int = 3_000
 
 
 class TantivyIndex:
@@ -199,52 +162,61 @@ class TantivyReader:
         documents = int(self._searcher.num_docs)
         return documents - 1 if documents else 0  # the generation is a document too
 
-    def search(self, text: str, selection: Selection, limit: int) -> Hits:
+    def search(self, text: str, selection: Selection, limit: int, nodes: NodeColumns) -> Hits:
         """Best matches first."""
         terms = self._terms(text)
         if not terms:
             return NO_HITS
-        demoted = demoted_flags(text, selection.scope.paths)
-        files = self._files(text, selection.scope)
-        exact = self._exact(text, terms, selection, limit, files, demoted=demoted)
+        scope = selection.scope
+        files = self._files(text, scope)
+        exact = self._exact(text, terms, scope, limit)
         fetch = limit if long_text(text) is None else limit * self._policy.long_text_matches
         for wanted in self._queries(terms):
-            query = self._within(wanted, selection.scope)
-            addresses, scores = self._fetch(query, fetch)
-            if len(addresses) == fetch:
+            query = self._within(wanted, scope)
+            found = self._fetch(query, fetch)
+            if len(found.addresses) == fetch:
                 break
+        demoted = demoted_flags(text, scope.paths)
         while True:
-            found = [
-                *exact,
-                self._rescored(addresses, scores, files, demoted=demoted),
-                self._file_nodes(files, selection, demoted=demoted),
-            ]
-            best = _best(found, selection, limit)
-            if len(best) == limit or len(addresses) < fetch:
-                return best
+            best = self._best((exact, found, files), selection, nodes, demoted)
+            if len(best) >= limit or len(found.addresses) < fetch:
+                return best[:limit]
             # Most of what was fetched is below the freshness floor: look deeper, all the way if need be.
             fetch *= 8
-            addresses, scores = self._fetch(query, fetch)
+            found = self._fetch(query, fetch)
 
-    def _files(self, text: str, scope: Scope) -> _Files:
-        """The files that the query is about."""
+    def _best(
+        self, found: tuple[_Fetched, _Fetched, _Fetched], selection: Selection, nodes: NodeColumns, demoted: int
+    ) -> Hits:
+        """What was found, best first, without what is below the freshness floor."""
+        numbers = self._numbers([address for one in found for address in one.addresses])
+        rows = nodes.rows(numbers)
+        if rows.min(initial=0) < 0:  # of what the graph does not know nothing but its own match counts
+            best = self._best(found, selection, nodes.with_unknown(numbers[rows < 0]), demoted)
+            return Hits(best.numbers, best.scores)
+        exact, words, files = _parted(found, rows)
+        answers = Answers(exact, words, files, self._shown(files, selection.scope, nodes))
+        rows, scores = best_matches(nodes, answers, demoted, self._policy)
+        numbers = nodes.numbers[rows]
+        if not selection.denied:
+            return Hits(numbers, scores, rows)
+        allowed = np.isin(numbers, selection.denied_numbers, invert=True)
+        return Hits(numbers[allowed], scores[allowed], rows[allowed])
+
+    def _files(self, text: str, scope: Scope) -> _Fetched:
+        """The files that the query is about, each once, with the evidence for it."""
         weighed = weighed_words(text, self._policy.emphasis)
         rarity = _heaviest(
             {word: factor * self._rarity(word) for word, factor in weighed.items()}, self._policy.max_terms
         )
         total = sum(rarity.values())
         if not total:
-            return _NO_FILES
+            return _NOTHING
         files = _of_files(scope)
         clauses = [self._file_clause(word, weight) for word, weight in rarity.items() if weight]
         query = tantivy.Query.boolean_query(clauses)  # only files have these words
-        addresses, scores = self._fetch(self._within(query, files), self._policy.files)
-        found = _Files(
-            self._numbers("id", addresses),
-            np.array(scores) * (self._policy.file_coverage / total),
-            self._numbers("traits", addresses),
-        )
-        return self._with_mentioned(found, text, files)
+        found = self._fetch(self._within(query, files), self._policy.files)
+        return self._with_mentioned(found._replace(factor=self._policy.file_coverage / total), text, files)
 
     def _file_clause(self, word: str, weight: float) -> tuple[Any, Any]:
         """A word that a file may have, counting as much as it tells."""
@@ -256,18 +228,24 @@ class TantivyReader:
             clause = self._file_clauses[word, weight] = tantivy.Occur.Should, query
         return clause
 
-    def _with_mentioned(self, files: _Files, text: str, scope: Scope) -> _Files:
+    def _with_mentioned(self, files: _Fetched, text: str, scope: Scope) -> _Fetched:
         """A file that the text spells gains; of several of that name, those in most of the spelled directories."""
         weight, most = self._policy.mentioned_file, self._policy.mentions
-        spelled = []
-        for name, path in mentioned_files(text).items() if weight else ():
+        mentioned = mentioned_files(text) if weight else {}
+        if not mentioned:
+            return files
+        gains = {
+            _place(one): (one, score * files.factor) for one, score in zip(files.addresses, files.scores, strict=True)
+        }
+        for name, path in mentioned.items():
             if not 0 < int(self._searcher.doc_freq("title", name)) <= most:
                 continue
-            addresses, scores = self._fetch(self._within(self._spelled(name, path), scope), most)
-            best = [address for address, score in zip(addresses, scores, strict=True) if score == scores[0]]
-            gains = np.full(len(best), weight / len(best)) if best else np.empty(0)
-            spelled.append(_Files(self._numbers("id", best), gains, self._numbers("traits", best)))
-        return _added([files, *spelled]) if spelled else files
+            addresses, scores, _ = self._fetch(self._within(self._spelled(name, path), scope), most)
+            best = addresses[: scores.count(scores[0])] if scores else []
+            for one in best:
+                _, before = gains.get(_place(one), (one, 0.0))
+                gains[_place(one)] = one, before + weight / len(best)
+        return _Fetched([one for one, _ in gains.values()], [gain for _, gain in gains.values()])
 
     def _spelled(self, name: str, path: str) -> Any:
         """Files of a name, by how many words of a path theirs has."""
@@ -291,26 +269,19 @@ class TantivyReader:
             self._rarities[word] = rarity
         return rarity
 
-    def _file_nodes(self, files: _Files, selection: Selection, *, demoted: int) -> Hits:
-        """The files themselves, for those none of whose nodes matches by itself."""
-        if not len(files.numbers) or not selection.scope.accepts_kind(NodeKind.MODULE):
-            return NO_HITS
-        lower = (files.traits & np.uint64(demoted)) != 0
-        found = Hits(files.numbers, np.where(lower, files.evidence * self._policy.demotion, files.evidence))
-        return self._in_packages(found, selection.scope)
-
-    def _in_packages(self, found: Hits, scope: Scope) -> Hits:
-        """The files that are in the packages of a scope themselves: others may have nodes that are."""
-        if not scope.packages and not scope.exclude_packages:
-            return found
+    def _shown(self, files: Matches, scope: Scope, nodes: NodeColumns) -> NDArray[np.bool_] | None:
+        """Which files may be results themselves: others may have nodes that are; None: all."""
+        if not scope.accepts_kind(NodeKind.MODULE):
+            return np.zeros(len(files.rows), np.bool_)
+        if not len(files.rows) or not (scope.packages or scope.exclude_packages):
+            return None
         packages = Scope(packages=scope.packages, exclude_packages=scope.exclude_packages)
-        addresses, _ = self._fetch(self._within(self._is_file, packages), self._file_count)
-        inside = np.isin(found.numbers, self._numbers("id", addresses))
-        return Hits(found.numbers[inside], found.scores[inside])
+        inside = self._fetch(self._within(self._is_file, packages), self._file_count)
+        return np.isin(files.rows, nodes.rows(self._numbers(inside.addresses)))
 
-    def _numbers(self, name: str, addresses: list[Any]) -> Numbers:
-        """A column of what was found."""
-        return np.array(self._searcher.fast_field_values(name, addresses), np.uint64)
+    def _numbers(self, addresses: list[Any]) -> Numbers:
+        """The numbers of the ids of what was found."""
+        return np.array(self._searcher.fast_field_values("id", addresses), np.uint64)
 
     def fuzzy(self, text: str, selection: Selection, limit: int) -> list[Hit]:
         """Nearest names first; the score is 1 for the same name and falls with every edit."""
@@ -325,7 +296,7 @@ class TantivyReader:
         """Names that exist and look like the text, nearest first."""
         near: dict[str, float] = {}
         for form in _typed_forms(text):
-            addresses, scores = self._fetch(self._near(form), 20 * limit)
+            addresses, scores, _ = self._fetch(self._near(form), 20 * limit)
             for address, score in zip(addresses, scores, strict=True):
                 name = self._searcher.doc(address).get_first("title")
                 near[name] = max(near.get(name, 0.0), score / _perfect(form))
@@ -400,53 +371,25 @@ class TantivyReader:
                 self._filters.popitem(last=False)
         return clauses
 
-    def _fetch(self, query: Any, limit: int) -> tuple[list[Any], list[float]]:
+    def _fetch(self, query: Any, limit: int) -> _Fetched:
         hits = self._searcher.search(query, limit, count=False).hits
-        return [address for _, address in hits], [score for score, _ in hits]
+        return _Fetched([address for _, address in hits], [score for score, _ in hits])
 
-    def _exact(
-        self,
-        text: str,
-        terms: Mapping[str, float],
-        selection: Selection,
-        limit: int,
-        files: _Files,
-        *,
-        demoted: int,
-    ) -> list[Hits]:
-        """Nodes whose (qualified) name is what was typed, above everything else; no list where none is typed."""
+    def _exact(self, text: str, terms: Mapping[str, float], scope: Scope, limit: int) -> _Fetched:
+        """Nodes whose (qualified) name is what was typed; nothing where no name is typed."""
         symbol = _symbol_form(text) if self._policy.exact_symbol else ""
         if not symbol:
-            return []
+            return _NOTHING
         *_, wanted = self._queries(terms)  # few nodes have that name: no list is read to its end
         named = tantivy.Query.const_score_query(self._term("symbol", symbol), 0.0)
         query = tantivy.Query.boolean_query([(tantivy.Occur.Must, named), (tantivy.Occur.Should, wanted)])
-        addresses, scores = self._fetch(self._within(query, selection.scope), limit)
-        found = self._rescored(addresses, scores, files, demoted=demoted)
-        return [Hits(found.numbers, found.scores * EXACT_BONUS)]
-
-    def _rescored(self, addresses: list[Any], scores: list[float], files: _Files, *, demoted: int) -> Hits:
-        """What was found: its own match relative to the best, its file's evidence, then demotion."""
-        if not addresses:
-            return NO_HITS
-        policy = self._policy
-        share = policy.node_match / scores[0] if scores[0] > 0 else 0.0
-        matches = np.array(scores) * share
-        owners, traits = self._numbers("file_id", addresses), self._numbers("traits", addresses)
-        around = _second_matches(owners, matches) * policy.second_match + files.of(owners)
-        kinds = traits >> np.uint64(_KIND_SHIFT)
-        matches[kinds == _VARIABLE] *= policy.variable
-        found = matches + around
-        found[kinds == _EXTERNAL] *= policy.external
-        if demoted:
-            found[(traits & np.uint64(demoted)) != 0] *= policy.demotion
-        return Hits(self._numbers("id", addresses), found)
+        return self._fetch(self._within(query, scope), limit)
 
     def _fuzzy_form(self, form: str, selection: Selection, limit: int) -> list[Hit]:
         query = self._within(self._near(form), selection.scope)
         fetch = limit
         while True:
-            addresses, scores = self._fetch(query, fetch)
+            addresses, scores, _ = self._fetch(query, fetch)
             ids = self._searcher.fast_field_values("id", addresses)
             hits = [Hit(one, score / _perfect(form)) for one, score in zip(node_ids(ids), scores, strict=True)]
             kept = [hit for hit in hits if hit.id not in selection.denied]
@@ -472,30 +415,31 @@ class _Word(NamedTuple):
     common: list[tuple[Any, Any]]  # where it is in too many nodes to tell them apart
 
 
-class _Files(NamedTuple):
-    """The files that a query is about, in columns and no order, each once."""
+class _Fetched(NamedTuple):
+    """What the engine answered, best first."""
 
-    numbers: Numbers  # of the ids of their nodes
-    evidence: Scores
-    traits: Numbers
-
-    def of(self, owners: Numbers) -> Scores:
-        """The evidence of each of these; 0 where there is none."""
-        if not len(self.numbers):
-            return np.zeros(len(owners))
-        order = self.numbers.argsort()
-        places = order.take(self.numbers.searchsorted(owners, sorter=order), mode="clip")
-        return np.where(self.numbers[places] == owners, self.evidence[places], 0.0)
+    addresses: list[Any]
+    scores: list[float]
+    factor: float = 1.0  # on the scores
 
 
-_NO_FILES: Final = _Files(np.empty(0, np.uint64), np.empty(0), np.empty(0, np.uint64))
+_NOTHING: Final = _Fetched([], [])
 
 
-def _added(parts: Sequence[_Files]) -> _Files:
-    """Every file of the parts, with all evidence for it."""
-    numbers, evidence, traits = map(np.concatenate, zip(*parts, strict=True))
-    distinct, first, which = np.unique(numbers, return_index=True, return_inverse=True)
-    return _Files(distinct, np.bincount(which, evidence).astype(np.float64), traits[first])
+def _parted(found: Sequence[_Fetched], rows: Rows) -> list[Matches]:
+    """Rows of all that was found, as the lists that it was found in."""
+    parts = []
+    start = 0
+    for addresses, scores, factor in found:
+        end = start + len(addresses)
+        parts.append(Matches(rows[start:end], np.array(scores) * factor))
+        start = end
+    return parts
+
+
+def _place(address: Any) -> tuple[int, int]:
+    """A document's address, comparable."""
+    return address.segment_ord, address.doc
 
 
 def open_full_text(directory: Path) -> TantivyIndex:
@@ -514,44 +458,12 @@ def _of_files(scope: Scope) -> Scope:
     )
 
 
-def _best(found: Sequence[Hits], selection: Selection, limit: int) -> Hits:
-    """The first hits that are not below the freshness floor, best first, of equals the lower id.
-
-    What is in several lists counts as it does in the first of them.
-    """
-    numbers = np.concatenate([hits.numbers for hits in found])
-    scores = np.concatenate([hits.scores for hits in found])
-    order = numbers.argsort(kind="stable")
-    numbers, scores = numbers[order], scores[order]
-    first = np.ones(len(numbers), np.bool_)
-    np.not_equal(numbers[1:], numbers[:-1], out=first[1:])
-    numbers, scores = numbers[first], scores[first]
-    if selection.denied:
-        allowed = np.isin(numbers, selection.denied_numbers, invert=True)
-        numbers, scores = numbers[allowed], scores[allowed]
-    order = np.argsort(-scores, kind="stable")[:limit]
-    return Hits(numbers[order], scores[order])
-
-
 def _heaviest(weights: Mapping[str, float], limit: int) -> Mapping[str, float]:
     """The words that weigh most, in the order in which they are given."""
     if len(weights) <= limit:
         return weights
     kept = frozenset(sorted(weights, key=lambda word: (-weights[word], word))[:limit])
     return {word: weight for word, weight in weights.items() if word in kept}
-
-
-def _second_matches(owners: Numbers, scores: Scores) -> Scores:
-    """For every node, what the second best node of its file scores, 0 where there is none; the scores are falling."""
-    order = owners.argsort(kind="stable")
-    owners, scores = owners[order], scores[order]
-    begins = np.ones(len(owners) + 1, np.bool_)  # of a file; and the end
-    np.not_equal(owners[1:], owners[:-1], out=begins[1:-1])
-    starts = begins[:-1].nonzero()[0]
-    seconds = np.where(begins[starts + 1], 0.0, scores.take(starts + 1, mode="clip"))
-    found = np.empty(len(owners))
-    found[order] = seconds[begins[:-1].cumsum() - 1]
-    return found
 
 
 def _schema() -> Any:
@@ -563,8 +475,6 @@ def _schema() -> Any:
     builder.add_text_field("file_words", tokenizer_name="whitespace", index_option="basic")
     builder.add_text_field("title", tokenizer_name="raw", index_option="basic", stored=True)
     builder.add_unsigned_field("id", fast=True, indexed=True)
-    builder.add_unsigned_field("file_id", fast=True)  # the node of the file it stands in
-    builder.add_unsigned_field("traits", fast=True)
     builder.add_unsigned_field("kind", indexed=True)
     builder.add_unsigned_field("generation", stored=True)
     return builder.build()
@@ -622,7 +532,7 @@ def _add_file_words(document: Any, bodies: Iterable[str]) -> None:
 
 def _document(owner: str, of: NodeDocument, body: str) -> Any:
     node = of.node
-    path, path_words, file_id = _path_values(node.path)
+    path, path_words = _path_values(node.path)
     packages = _packages(node.qualified_name, node.name)
     document = tantivy.Document(
         name=_indexed(node.name),
@@ -639,8 +549,6 @@ def _document(owner: str, of: NodeDocument, body: str) -> Any:
         package=packages,
     )
     document.add_unsigned("id", int(node.id, 16))
-    document.add_unsigned("file_id", file_id)
-    document.add_unsigned("traits", int(node.flags) | int(node.kind) << _KIND_SHIFT)
     document.add_unsigned("kind", int(node.kind))
     return document
 
@@ -660,9 +568,9 @@ def _packages_around(prefix: str) -> tuple[str, ...]:
 
 
 @functools.lru_cache(maxsize=1024)
-def _path_values(path: str) -> tuple[str, str, int]:
-    """What all nodes of a file have in common: its path, the path's words, the number of the file's own node."""
-    return _storable(path), _indexed(path), int(module_node_id(path), 16) if path else 0
+def _path_values(path: str) -> tuple[str, str]:
+    """What all nodes of a file have in common: its path, and the path's words."""
+    return _storable(path), _indexed(path)
 
 
 def _storable(text: str) -> str:

@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from ctxsearch.graph.columns import NodeColumns, Numbers, numbers_of
+from ctxsearch.graph.columns import NodeColumns, Numbers, Rows, numbers_of
 from ctxsearch.graph.freshness import Freshness
 from ctxsearch.graph.graph import Traversal
 from ctxsearch.graph.model import CodeNode, NodeDocument, NodeId
@@ -38,12 +38,13 @@ class Hit(msgspec.Struct, frozen=True, gc=False):
 class Hits(Sequence[Hit]):
     """A ranked list in columns: ranking asks the same of all of its entries."""
 
-    __slots__ = ("numbers", "scores")
+    __slots__ = ("numbers", "rows", "scores")
 
-    def __init__(self, numbers: Numbers, scores: Scores) -> None:
-        """The numbers of ids, with their scores, in the order of the list."""
+    def __init__(self, numbers: Numbers, scores: Scores, rows: Rows | None = None) -> None:
+        """The numbers of ids, with their scores, in the order of the list; and their rows, where those are known."""
         self.numbers = numbers
         self.scores = scores
+        self.rows = rows
 
     @staticmethod
     def of(hits: Sequence[Hit]) -> Hits:
@@ -64,7 +65,7 @@ class Hits(Sequence[Hit]):
     def __getitem__(self, place: slice) -> Hits: ...
     def __getitem__(self, place: int | slice) -> Hit | Hits:
         if isinstance(place, slice):
-            return Hits(self.numbers[place], self.scores[place])
+            return Hits(self.numbers[place], self.scores[place], None if self.rows is None else self.rows[place])
         return Hit(node_ids([int(self.numbers[place])])[0], float(self.scores[place]))
 
     def __eq__(self, other: object) -> bool:
@@ -154,8 +155,11 @@ class FullTextReader(Protocol):
 
     generation: int
 
-    def search(self, text: str, selection: Selection, limit: int) -> Sequence[Hit]:
-        """Best matches first, scores positive; never an id twice; equal scores in a stable order."""
+    def search(self, text: str, selection: Selection, limit: int, nodes: NodeColumns) -> Sequence[Hit]:
+        """Best matches first, scores positive; never an id twice; equal scores in a stable order.
+
+        `nodes` are what is known of the nodes beside their text, for rankings that look at it.
+        """
         ...
 
     def fuzzy(self, text: str, selection: Selection, limit: int) -> Sequence[Hit]:

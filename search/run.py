@@ -58,7 +58,8 @@ class Member(NamedTuple):
     def hits(self, found: Sequence[Hit]) -> IndexHits:
         """An answer of an index, with the rows of what it found."""
         hits = Hits.of(found)
-        return IndexHits(hits.numbers, self.corpus.nodes.columns.rows(hits.numbers), hits.scores)
+        rows = hits.rows if hits.rows is not None else self.corpus.nodes.columns.rows(hits.numbers)
+        return IndexHits(hits.numbers, rows, hits.scores)
 
     def placed(self, rows: Rows) -> tuple[Rows, Rows]:
         """Nodes as keys, and their files."""

@@ -208,7 +208,10 @@ class ContextSearchService:
 
     def _bm25(self, run: Run) -> list[IndexHits]:
         text, depth = run.query.text, run.depth
-        return [one.hits(_full_text(one.corpus).search(text, one.selection, depth)) for one in run.members]
+        return [
+            one.hits(_full_text(one.corpus).search(text, one.selection, depth, one.corpus.nodes.columns))
+            for one in run.members
+        ]
 
     def _fuzzy(self, run: Run) -> list[IndexHits]:
         text, pool = run.query.text, run.query.pool
@@ -459,7 +462,8 @@ class ContextSearchService:
         for corpus, selection, *_ in run.members:
             if selection.is_everything or corpus.full_text is None or not run.query.has_text:
                 continue
-            for hit in corpus.full_text.search(run.query.text, SELECT_ALL, run.query.pool):
+            columns = corpus.nodes.columns
+            for hit in corpus.full_text.search(run.query.text, SELECT_ALL, run.query.pool, columns):
                 node = corpus.nodes.node(hit.id)
                 if node is None:
                     continue

@@ -95,3 +95,12 @@ def test_rows_are_where_nodes_are_and_minus_one_where_there_is_none() -> None:
     assert [columns.node_id(row) for row in rows[:3].tolist()] == [one.id for one in known]
     assert rows[3:].tolist() == [-1, -1]
     assert NodeColumns.of(()).rows(strangers).tolist() == [-1, -1]
+
+
+@given(st.lists(nodes, max_size=6, unique_by=lambda one: one.id), st.lists(st.integers(0, 2**64 - 1), max_size=4))
+def test_of_unknown_nodes_nothing_is_said_and_the_others_stay(known: list[CodeNode], numbers: list[int]) -> None:
+    columns = NodeColumns.of(known)
+    more = columns.with_unknown(np.array([one for one in numbers if one not in columns.numbers], np.uint64))
+    nothing = ("", 0, set(), 0, 0)
+    assert seen(more) == {**dict.fromkeys(numbers, nothing), **seen(columns)}
+    assert (more.numbers[1:] > more.numbers[:-1]).all(), "ascending, each once"

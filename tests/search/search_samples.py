@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
+from ctxsearch.graph.columns import NodeColumns
 from ctxsearch.graph.model import CodeNode, NodeDocument, NodeFlag, NodeId, NodeKind, node_id
 
 
@@ -42,6 +43,14 @@ def document(
         doc=doc,
         body=text,
     )
+
+
+def columns(*documents: NodeDocument) -> NodeColumns:
+    """What a graph of these would know of its nodes."""
+    return NodeColumns.of(one.node for one in documents)
+
+
+UNKNOWN = columns()  # nothing is known of any node
 
 
 def by_path(*documents: NodeDocument) -> dict[str, list[NodeDocument]]:

@@ -9,12 +9,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from search_samples import by_path, document
+from search_samples import UNKNOWN, by_path, columns, document
 
+from ctxsearch.graph.columns import NodeColumns
 from ctxsearch.graph.model import NodeDocument, NodeId, NodeKind, module_node_id
 from ctxsearch.search.fuzzy import allowed_edits, edit_distance
 from ctxsearch.search.identifiers import whole_form, words
-from ctxsearch.search.lexical import LexicalPolicy, TantivyIndex
+from ctxsearch.search.lexical import TantivyIndex
+from ctxsearch.search.matches import LexicalPolicy
 from ctxsearch.search.ports import SELECT_ALL, FullTextIndex, FullTextReader, Hit, Selection
 from ctxsearch.search.scope import Scope
 
@@ -26,7 +28,7 @@ class PlainReader:
         self.generation = generation
         self._documents = [one for own in documents.values() for one in own]
 
-    def search(self, text: str, selection: Selection, limit: int) -> list[Hit]:
+    def search(self, text: str, selection: Selection, limit: int, nodes: NodeColumns) -> list[Hit]:
         wanted = set(words(text))
         scored = []
         for one in self._allowed(selection):
@@ -101,7 +103,7 @@ def index(request: pytest.FixtureRequest, tmp_path: Path) -> FullTextIndex:
 
 
 def found(reader: FullTextReader, text: str, selection: Selection = SELECT_ALL, limit: int = 50) -> set[NodeId]:
-    return {hit.id for hit in reader.search(text, selection, limit)}
+    return {hit.id for hit in reader.search(text, selection, limit, UNKNOWN)}
 
 
 APPLE = document("apple_pie", "def apple_pie():\n    return bake(apple)", path="food/pie.py")
@@ -123,7 +125,7 @@ def test_it_satisfies_the_port(index: FullTextIndex) -> None:
 def test_an_empty_index_is_at_generation_zero_and_finds_nothing(index: FullTextIndex) -> None:
     reader = index.reader()
     assert (index.generation, reader.generation, reader.count()) == (0, 0, 0)
-    assert reader.search("apple", SELECT_ALL, 10) == []
+    assert reader.search("apple", SELECT_ALL, 10, UNKNOWN) == []
     assert reader.fuzzy("apple", SELECT_ALL, 10) == []
     assert reader.near_names("apple", 5) == []
 
@@ -172,9 +174,9 @@ def test_rebuild_starts_over(index: FullTextIndex) -> None:
 
 def test_applying_the_same_again_changes_nothing(index: FullTextIndex) -> None:
     index.apply(1, by_path(APPLE, PEAR), [])
-    first = index.reader().search("bake apple", SELECT_ALL, 10)
+    first = index.reader().search("bake apple", SELECT_ALL, 10, UNKNOWN)
     index.apply(1, by_path(APPLE, PEAR), [])
-    assert [hit.id for hit in index.reader().search("bake apple", SELECT_ALL, 10)] == [hit.id for hit in first]
+    assert [hit.id for hit in index.reader().search("bake apple", SELECT_ALL, 10, UNKNOWN)] == [hit.id for hit in first]
     assert index.reader().count() == 2
 
 
@@ -236,7 +238,7 @@ def test_a_filter_never_makes_the_list_short(index: FullTextIndex) -> None:
 def test_the_limit_holds_and_no_id_comes_twice(index: FullTextIndex) -> None:
     many = [document(f"cake_{n:03d}", path=f"many/{n:03d}.py") for n in range(30)]
     index.apply(1, by_path(*many), [])
-    hits = index.reader().search("cake", SELECT_ALL, 10)
+    hits = index.reader().search("cake", SELECT_ALL, 10, UNKNOWN)
     assert len(hits) == len({hit.id for hit in hits}) == 10
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
     assert all(hit.score > 0 for hit in hits)
@@ -266,9 +268,9 @@ def test_a_question_shows_the_code_before_a_variable_that_is_all_name(tmp_path: 
     body = "def collect_parse_errors_of_tree(tree):\n    return [one for one in tree.walk() if one.is_bad]"
     code = document("collect_parse_errors_of_tree", body, line=3)
     index.apply(1, by_path(variable, code), [])
-    hits = index.reader().search("errors of a parse", SELECT_ALL, 10)
+    hits = index.reader().search("errors of a parse", SELECT_ALL, 10, columns(variable, code))
     assert [hit.id for hit in hits][:2] == [code.node.id, variable.node.id]
-    named = index.reader().search("parse_errors", SELECT_ALL, 10)
+    named = index.reader().search("parse_errors", SELECT_ALL, 10, UNKNOWN)
     assert named[0].id == variable.node.id, "who spells it means it"
     index.close()
 
@@ -279,7 +281,9 @@ def test_of_two_equal_matches_the_one_with_another_beside_it_in_its_file_is_firs
     first = document("bake_pie", path="b.py")
     second = document("bake_tart", path="b.py", line=10)
     index.apply(1, by_path(alone, first, second), [])
-    assert [hit.id for hit in index.reader().search("how to bake", SELECT_ALL, 10)][-1] == alone.node.id
+    assert [hit.id for hit in index.reader().search("how to bake", SELECT_ALL, 10, columns(alone, first, second))][
+        -1
+    ] == alone.node.id
     index.close()
 
 
@@ -291,10 +295,10 @@ def test_a_word_that_most_nodes_have_neither_decides_nor_hides_what_is_found(tmp
     index.apply(1, by_path(*everywhere, rare, often), [])
     reader = index.reader()
     assert found(reader, "setup") == {one.node.id for one in (*everywhere, often)}, "all that is asked for"
-    both = reader.search("setup plumbing", SELECT_ALL, 20)
+    both = reader.search("setup plumbing", SELECT_ALL, 20, UNKNOWN)
     assert both[0].id == rare.node.id
     assert len(both) == 14, "the rest of the list is what has the common word"
-    assert [hit.id for hit in reader.search("setup plumbing", SELECT_ALL, 1)] == [rare.node.id]
+    assert [hit.id for hit in reader.search("setup plumbing", SELECT_ALL, 1, UNKNOWN)] == [rare.node.id]
     index.close()
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 from search_project import Project
-from search_samples import by_path, document
+from search_samples import UNKNOWN, by_path, columns, document
 
-from ctxsearch.graph.model import NodeFlag, NodeKind, module_node_id
+from ctxsearch.graph.model import NodeDocument, NodeFlag, NodeKind, module_node_id
 from ctxsearch.search.embed import bundled_embedder
-from ctxsearch.search.lexical import LexicalPolicy, TantivyIndex
+from ctxsearch.search.lexical import TantivyIndex
 from ctxsearch.search.long_texts import (
     NO_EMPHASIS,
     Emphasis,
@@ -19,6 +19,7 @@ from ctxsearch.search.long_texts import (
     subject,
     weighed_words,
 )
+from ctxsearch.search.matches import LexicalPolicy
 from ctxsearch.search.ports import SELECT_ALL, Selection
 from ctxsearch.search.query import Mode, SearchQuery, Signal
 from ctxsearch.search.scope import Scope
@@ -99,20 +100,23 @@ def test_an_issue_that_mentions_a_test_does_not_ask_for_tests() -> None:
     assert not demoted_flags("Tests of orders fail\nas said", ()) & int(NodeFlag.TEST)
 
 
-def _index(tmp_path: Path, sources: dict[str, str], policy: LexicalPolicy | None = None) -> TantivyIndex:
-    index = TantivyIndex(tmp_path, policy)
-    documents = [
+def _documents(sources: dict[str, str]) -> list[NodeDocument]:
+    return [
         document(path.rpartition("/")[2], body, path=path, kind=NodeKind.MODULE, qualified=path)
         for path, body in sources.items()
     ]
-    index.rebuild(1, sorted(by_path(*documents).items()))
+
+
+def _index(tmp_path: Path, sources: dict[str, str], policy: LexicalPolicy | None = None) -> TantivyIndex:
+    index = TantivyIndex(tmp_path, policy)
+    index.rebuild(1, sorted(by_path(*_documents(sources)).items()))
     return index
 
 
 def _found(index: TantivyIndex, sources: dict[str, str], text: str, scope: Scope | None = None) -> list[str]:
     paths = {module_node_id(path): path for path in sources}
     selection = SELECT_ALL if scope is None else Selection(scope)
-    return [paths[hit.id] for hit in index.reader().search(text, selection, 10)]
+    return [paths[hit.id] for hit in index.reader().search(text, selection, 10, columns(*_documents(sources)))]
 
 
 def test_the_title_decides_between_files_that_have_as_many_words(tmp_path: Path) -> None:
@@ -140,7 +144,7 @@ def test_twice_as_many_matches_of_a_long_text_are_looked_at(tmp_path: Path, monk
     monkeypatch.setattr(reader, "_fetch", lambda query, limit: (fetched.append(limit), fetch(query, limit))[1])
     for text, wanted in (("alpha beta gamma", 7), ("alpha beta gamma\nalpha beta", 14)):
         fetched.clear()
-        assert len(reader.search(text, SELECT_ALL, 7)) == 7
+        assert len(reader.search(text, SELECT_ALL, 7, UNKNOWN)) == 7
         assert wanted in fetched
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from search_samples import by_path, document
+from search_samples import UNKNOWN, by_path, document
 
 from ctxsearch.graph.model import NodeKind
 from ctxsearch.search.errors import InvalidArgument
@@ -163,7 +163,7 @@ def test_the_engine_and_python_agree_on_every_glob(paths_index: TantivyIndex, pa
         return
     paths = sorted({path for _, path, _ in MATCHES})
     expected = {document("common", path=path).node.id for path in paths if scope.accepts_path(path)}
-    found = {hit.id for hit in paths_index.reader().search("common", Selection(scope), 100)}
+    found = {hit.id for hit in paths_index.reader().search("common", Selection(scope), 100, UNKNOWN)}
     assert found == expected
 
 
@@ -172,5 +172,5 @@ def test_the_engine_agrees_on_the_listed_globs(paths_index: TantivyIndex, patter
     scope = Scope(paths=(pattern,))
     paths = sorted({path for _, path, _ in MATCHES})
     expected = {document("common", path=path).node.id for path in paths if scope.accepts_path(path)}
-    found = {hit.id for hit in paths_index.reader().search("common", Selection(scope), 100)}
+    found = {hit.id for hit in paths_index.reader().search("common", Selection(scope), 100, UNKNOWN)}
     assert found == expected

@@ -93,7 +93,7 @@ class Fixed:
         self.hits = [Hit(node_id, 1.0 / (place + 1)) for place, node_id in enumerate(ids)]
         self.asked: list[tuple[Selection, int]] = []
 
-    def search(self, _query: object, selection: Selection, limit: int) -> list[Hit]:
+    def search(self, _query: object, selection: Selection, limit: int, _nodes: object = None) -> list[Hit]:
         self.asked.append((selection, limit))
         return self.hits
 
