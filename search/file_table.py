@@ -15,9 +15,8 @@ from typing import Final
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
-from ctxsearch.graph.columns import NO_FILE, NodeColumns
+from ctxsearch.graph.columns import NO_FILE, NodeColumns, Rows
 from ctxsearch.search.identifiers import stem, words
 from ctxsearch.search.ports import Scores
 
@@ -82,30 +81,31 @@ class FileTable:
         self._known[NO_FILE] = True
         self._lock = threading.Lock()  # guards all that is filled
         self._stems: dict[str, int] = {}  # every stem of a name so far, from 1
-        self._names = np.zeros((2, _STEMS_OF_NAME, count), np.int32)  # of file and directory; 0 where there is no more
-        self._sizes = np.ones((2, count))  # how many stems a name has
+        self._names = np.zeros((count, 2, _STEMS_OF_NAME), np.int32)  # of file and directory; 0 where there is no more
+        self._sizes = np.ones((count, 2))  # how many stems a name has
         self._is_long = np.zeros(count, np.bool_)  # whether it has a name of more stems than fit
         self.directories = np.append(columns.directories, np.int32(-1))
-        self.doublings = _DOUBLINGS[np.minimum(np.append(columns.lines, 0), _MANY_LINES)]  # of its lines
-        self.depths = np.zeros(count)  # in how many directories it is
-        self.is_data = np.zeros(count, np.bool_)  # holds data or prose
+        self.figures = np.zeros((4, count))  # what weighs in a file, whatever is asked: the next four
+        self.doublings, self.depths, self.is_data, self.is_side = self.figures
+        self.doublings[:] = _DOUBLINGS[np.minimum(np.append(columns.lines, 0), _MANY_LINES)]  # of its lines
+        # depths: in how many directories it is; is_data: holds data or prose; is_side: 0 or 1, all of them
         self.side = np.zeros(count, np.int64)  # the stems that say that it is side code, a bit for each
 
-    def asked_shares(self, files: NDArray[np.int32], asked: frozenset[str]) -> Scores | None:
+    def asked_shares(self, files: Rows, asked: frozenset[str]) -> Scores | None:
         """How much of the names of files, and of their directories, is asked for; None where nothing is of any file."""
         numbers = [number for one in asked if (number := self._stems.get(one))]
         if not numbers:
             return None
         is_asked = np.zeros(len(self._stems) + 1, np.int8)
         is_asked[numbers] = 1
-        found = is_asked[self._names.take(files, axis=2)].sum(axis=1, dtype=np.int8)
-        shares: Scores = found / self._sizes.take(files, axis=1)
+        found = is_asked[self._names[files]].sum(axis=2, dtype=np.int8)
+        shares: Scores = (found / self._sizes[files]).T
         for place in self._is_long[files].nonzero()[0].tolist():
             traits = file_traits[self._paths[files[place]]]
             shares[:, place] = asked_share(traits.own, asked), asked_share(traits.parent, asked)
         return shares
 
-    def fill(self, files: NDArray[np.int32]) -> None:
+    def fill(self, files: Rows) -> None:
         """Know these files."""
         known = self._known[files]
         if known.all():
@@ -120,11 +120,12 @@ class FileTable:
         for which, name in enumerate((traits.own, traits.parent)):
             numbers = [self._stems.setdefault(one, len(self._stems) + 1) for one in name]
             self._is_long[file] |= len(numbers) > _STEMS_OF_NAME
-            self._names[which, : len(numbers), file] = numbers[:_STEMS_OF_NAME]
-            self._sizes[which, file] = len(numbers) or 1
+            self._names[file, which, : len(numbers)] = numbers[:_STEMS_OF_NAME]
+            self._sizes[file, which] = len(numbers) or 1
         self.depths[file] = traits.depth
         self.is_data[file] = traits.is_data
         self.side[file] = side_bits(traits.side)
+        self.is_side[file] = self.side[file] != 0
 
 
 _STEMS_OF_NAME: Final = 8

@@ -16,12 +16,11 @@ from ctxsearch.graph.columns import NO_FILE, NodeColumns, Rows
 from ctxsearch.graph.model import NodeKind
 from ctxsearch.search.long_texts import Emphasis
 from ctxsearch.search.ports import Scores
+from ctxsearch.search.sorting import in_order
 from ctxsearch.search.steps import EXACT_BONUS
 
 _VARIABLE: Final = int(NodeKind.VARIABLE)
 _EXTERNAL: Final = int(NodeKind.EXTERNAL)
-_PLACE_BITS: Final = 32  # of a number that is a node's row or its file's number, and then its place in a list
-_PLACE: Final = (1 << _PLACE_BITS) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,13 +110,12 @@ def _scores(nodes: NodeColumns, matches: Matches, evidence: Scores, demoted: int
 
 def _seconds(files: NDArray[np.int32]) -> Rows:
     """The place of every file's second node in a list, for those that have one."""
-    keys = _keys(files)
-    keys.sort()
-    is_next = keys[1:] >> _PLACE_BITS == keys[:-1] >> _PLACE_BITS  # of the file that the node before it is of
+    ordered, places = in_order(files)
+    is_next = ordered[1:] == ordered[:-1]  # of the file that the node before it is of
     is_second = is_next.copy()
     is_second[1:] &= ~is_next[:-1]
-    places: Rows = keys[1:][is_second] & _PLACE
-    return places
+    seconds: Rows = places[1:][is_second]
+    return seconds
 
 
 def _merged(found: Sequence[Matches]) -> Matches:
@@ -125,19 +123,12 @@ def _merged(found: Sequence[Matches]) -> Matches:
     if not found:
         return NO_MATCHES
     rows, scores = map(np.concatenate, zip(*found, strict=True)) if len(found) > 1 else found[0]
-    keys = _keys(rows)
-    keys.sort()
-    rows = keys >> _PLACE_BITS
+    rows, places = in_order(rows)
     first = np.ones(len(rows), np.bool_)
     np.not_equal(rows[1:], rows[:-1], out=first[1:])
-    rows, scores = rows[first], scores[keys[first] & _PLACE]
+    rows, scores = rows[first], scores[places[first]]
     order = (-scores).argsort(kind="stable")
     return Matches(rows[order], scores[order])
-
-
-def _keys(numbers: NDArray[np.int32] | Rows) -> Rows:
-    """Numbers that are sorted by the given ones and then by place: a plain sort, the quickest that there is."""
-    return (numbers.astype(np.int64) << _PLACE_BITS) | np.arange(len(numbers))
 
 
 NO_MATCHES: Final = Matches(np.empty(0, np.int64), np.empty(0))

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from ctxsearch.graph.columns import Rows
+from ctxsearch.graph.columns import NO_FILE, Rows
 from ctxsearch.graph.model import TYPE_KINDS, CodeNode, NodeFlag, NodeKind
 from ctxsearch.search.file_table import FileTable, asked_share, file_traits, side_bits, table_of
 from ctxsearch.search.identifiers import content_words, stem, words
@@ -21,6 +21,7 @@ from ctxsearch.search.long_texts import subject
 from ctxsearch.search.ports import NodeLookup, Scores
 from ctxsearch.search.query import SearchQuery, Signal
 from ctxsearch.search.scope import dotted
+from ctxsearch.search.sorting import in_order
 
 DEMOTED_FLAGS: Final = NodeFlag.TEST | NodeFlag.GENERATED | NodeFlag.VENDORED
 _ASKED_FLAGS: Final = {
@@ -68,21 +69,39 @@ class Found(NamedTuple):
 class Listed(NamedTuple):
     """A signal's list in columns, file by file and best first in each; of equals the lower id first.
 
-    What steps add is alike for all nodes of a file, so that the order inside of files stays.
+    What most steps add is alike for all nodes of a file; so is the order inside of files, which stays.
     """
 
     rows: Rows
-    scores: Scores
+    own: Scores  # of the nodes, without what their files gain
+    gains: Scores  # of the files
     nodes: NodeLookup
     groups: Groups  # one for each file
-    files: NDArray[np.int32]  # the number of each group's file; NO_FILE where nodes stand in none
+    files: Rows  # the number of each group's file; NO_FILE, which is first, where nodes stand in none
     table: FileTable  # what the paths of the files say
+    has_exact: bool  # whether there are exact symbols
 
-    def plus(self, gains: Scores) -> Scores:
-        """Every score plus the gain of its file."""
-        if len(gains) and self.files[0] < 0:
+    @property
+    def scores(self) -> Scores:
+        """Of the nodes."""
+        return self.own + self.gains[self.groups.run]
+
+    def plus(self, gains: Scores) -> Listed:
+        """The same with files that gain."""
+        if self.files[0] == NO_FILE:
             gains[0] = 0.0
-        return self.scores + gains[self.groups.run]
+        return self._replace(gains=self.gains + gains)
+
+    def best_of_files(self) -> Scores:
+        """The best score of each file but for exact symbols; minus infinity where there is none, or no file."""
+        starts = self.groups.starts
+        if self.has_exact:
+            best = np.maximum.reduceat(np.where(self.own < EXACT_SCORE, self.own, -math.inf), starts) + self.gains
+        else:
+            best = self.own[starts] + self.gains
+        if self.files[0] == NO_FILE:
+            best[0] = -math.inf
+        return best
 
 
 class Groups(NamedTuple):
@@ -124,18 +143,22 @@ def reordered(steps: Steps, rows: Rows, scores: Scores, query: SearchQuery, node
     given = scores
     for step in steps.over_nodes:
         scores = step.over_nodes(Found(rows, scores, nodes), query)
-    files = nodes.columns.files[rows]
-    order = files.argsort(kind="stable") if scores is given else np.lexsort((rows, -scores, files))
-    rows, files = rows[order], files[order]
-    groups = Groups.of(files)
-    files = files[groups.starts]
+    if scores is not given:
+        order = np.lexsort((rows, -scores))
+        rows, scores = rows[order], scores[order]
+    of_nodes, order = in_order(nodes.columns.files[rows])
+    rows, own = rows[order], scores[order]
+    groups = Groups.of(of_nodes)
+    files = of_nodes[groups.starts]
     table = table_of(nodes.columns)
     table.fill(files)
-    listed = Listed(rows, scores[order], nodes, groups, files, table)
+    has_exact = bool(own.max() >= EXACT_SCORE)
+    listed = Listed(rows, own, np.zeros(len(files)), nodes, groups, files, table, has_exact)
     for file_step in steps.over_files:
-        listed = listed._replace(scores=file_step.over_files(listed, query))
-    best = np.lexsort((rows, -listed.scores))
-    return rows[best], listed.scores[best]
+        listed = file_step.over_files(listed, query)
+    scores = listed.scores
+    best = np.lexsort((rows, -scores))
+    return rows[best], scores[best]
 
 
 class _Step(Protocol):
@@ -162,8 +185,8 @@ class NodeStep(_Step, Protocol):
 class FileStep(_Step, Protocol):
     """Scores nodes anew by what is known of their files. Depends on its arguments alone."""
 
-    def over_files(self, listed: Listed, query: SearchQuery, /) -> Scores:
-        """A score for every node, in the order of the list; the order inside of a file stays."""
+    def over_files(self, listed: Listed, query: SearchQuery, /) -> Listed:
+        """The same list with other scores; the order inside of a file stays."""
         ...
 
 
@@ -247,11 +270,11 @@ class PathMatch:
     parent_weight: float = 0.7  # its directory's name is
     name: str = "path_match"
 
-    def over_files(self, listed: Listed, query: SearchQuery, /) -> Scores:
-        """Scores plus what the path says."""
+    def over_files(self, listed: Listed, query: SearchQuery, /) -> Listed:
+        """Files gain by what their paths say."""
         shares = listed.table.asked_shares(listed.files, _asked_for(query.text))
         if shares is None:
-            return listed.scores
+            return listed
         return listed.plus(self.stem_weight * shares[0] + self.parent_weight * shares[1])
 
 
@@ -267,13 +290,14 @@ class FilePrior:
     side_penalty: float = 0.5  # in a directory of side code that the query does not name
     name: str = "file_prior"
 
-    def over_files(self, listed: Listed, query: SearchQuery, /) -> Scores:
-        """Scores plus what is known of the file."""
+    def over_files(self, listed: Listed, query: SearchQuery, /) -> Listed:
+        """Files gain by what is known of them."""
         table, files = listed.table, listed.files
-        gains = self.size_weight * table.doublings[files] - self.depth_penalty * table.depths[files]
-        gains[table.is_data[files]] -= self.data_penalty
-        side, asked = table.side[files], _asked_side(query.text)
-        gains[(side != 0) & ((side & asked) == 0) if asked else side != 0] -= self.side_penalty
+        weights = np.array([[self.size_weight], [-self.depth_penalty], [-self.data_penalty], [-self.side_penalty]])
+        gains = (table.figures.take(files, axis=1) * weights).sum(axis=0)
+        asked = _asked_side(query.text)
+        if asked:
+            gains[(table.side[files] & asked) != 0] += self.side_penalty
         return listed.plus(gains)
 
 
@@ -287,32 +311,32 @@ class DirectoryCoherence:
     others: int = 3  # how many of them count
     name: str = "directory_coherence"
 
-    def over_files(self, listed: Listed, query: SearchQuery, /) -> Scores:  # noqa: ARG002
-        """Scores plus the directory's share, counted from the lowest score of the list; exact symbols do not count."""
-        count = len(listed.files)
-        best = np.maximum.reduceat(
-            np.where(listed.scores < EXACT_SCORE, listed.scores, -math.inf), listed.groups.starts
-        )
-        directories = listed.table.directories[listed.files]
-        if listed.files[0] < 0:
-            best[0] = -math.inf
-        there = best > -math.inf
-        scores = np.where(there, best - np.where(there, best, math.inf).min(), 0.0)
-        order = np.lexsort((-scores, directories))
-        group = Groups.of(directories[order])
-        bounds = np.full(len(group.starts) + 1, count)
-        bounds[:-1] = group.starts
-        ends = bounds[group.run + 1]
-        padded = np.zeros(count + 1)
-        padded[:-1] = scores[order]
-        shares = np.zeros(count)
-        for other in range(self.others):
-            # The next one of the others: past the file itself, if that comes before it; behind the last is nothing.
-            place = group.first + (other + (group.place <= other))
-            shares += self.fading**other * padded[np.where(place < ends, place, count)]
-        gains = np.empty(count)
-        gains[order] = self.weight * shares
+    def over_files(self, listed: Listed, query: SearchQuery, /) -> Listed:  # noqa: ARG002
+        """Files gain their directory's share, counted from the lowest score of the list; exact symbols do not count."""
+        best = listed.best_of_files()
+        lowest = np.where(best > -math.inf, best, math.inf).min()
+        above = np.maximum(best, lowest) - lowest if lowest < math.inf else np.zeros(len(best))
+        falling = (-above).argsort()  # of equals any one first: they count the same
+        directories, order = in_order(listed.table.directories[listed.files[falling]])
+        order = falling[order]
+        group = Groups.of(directories)
+        place = np.minimum(group.place, self.others)
+        first = np.zeros((self.others + 1, len(group.starts)))  # the best files of each directory, and one more
+        first[place[::-1], group.run[::-1]] = above[order[::-1]]  # of several in one place the last written stays
+        shares = (_shares_of_others(self.fading, self.others) * first).sum(axis=1)
+        gains = np.empty(len(best))
+        gains[order] = self.weight * shares[place, group.run]
         return listed.plus(gains)
+
+
+@functools.lru_cache(maxsize=8)
+def _shares_of_others(fading: float, others: int) -> Scores:
+    """How much the first files of a directory count for the first of them, the second ... and all behind those."""
+    shares = np.zeros((others + 1, others + 1, 1))
+    for place in range(others + 1):
+        for rank, other in enumerate([one for one in range(others + 1) if one != place]):
+            shares[place, other] = fading**rank
+    return shares
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,13 +347,14 @@ class Spread:
     step: float = 1.5  # what each earlier node of the same file costs, in scores relative to the best
     name: str = "spread"
 
-    def over_files(self, listed: Listed, query: SearchQuery, /) -> Scores:  # noqa: ARG002
+    def over_files(self, listed: Listed, query: SearchQuery, /) -> Listed:  # noqa: ARG002
         """Exact symbols stay together, and what stands in no file is no file's next node."""
         costs = self.step * listed.groups.place
-        costs[listed.scores >= EXACT_SCORE] = 0.0
-        if listed.files[0] < 0:
+        if listed.has_exact:
+            costs[listed.own >= EXACT_SCORE] = 0.0
+        if listed.files[0] == NO_FILE:
             costs[listed.groups.run == 0] = 0.0
-        return listed.scores - costs
+        return listed._replace(own=listed.own - costs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,16 +366,17 @@ class SemanticCoherence:
     name: str = "semantic_coherence"
     signal: Signal = Signal.SEMANTIC
 
-    def over_files(self, listed: Listed, query: SearchQuery, /) -> Scores:  # noqa: ARG002
+    def over_files(self, listed: Listed, query: SearchQuery, /) -> Listed:  # noqa: ARG002
         """Cosine plus the file's share."""
-        group = listed.groups
+        group, scores = listed.groups, listed.scores
         # A file's own node repeats the signatures of its members: no second match.
         counts = (listed.nodes.columns.kinds[listed.rows] != _MODULE) | (group.place == 0)
         before = counts.cumsum() - counts
         faded = np.where(counts, self.fading ** (before - before[group.first]), 0.0)
-        together = np.add.reduceat(listed.scores * faded, group.starts)
+        together = np.add.reduceat(scores * faded, group.starts)
         whole = 1 + self.weight / (1 - self.fading)  # of which a node scores at most this: a cosine stays below one
-        return (listed.scores + self.weight * together[group.run]) / whole
+        own = (scores + self.weight * together[group.run]) / whole
+        return listed._replace(own=own, gains=np.zeros(len(listed.files)))
 
 
 EXACT_BONUS: Final = 1_000.0  # factor that no other match can make up: an exact symbol is on top everywhere

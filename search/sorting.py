@@ -1,0 +1,24 @@
+"""Sorting by whole numbers, the quick way. Pure."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ctxsearch.graph.columns import Rows
+
+_PLACE_BITS: Final = 32
+_PLACE: Final = (1 << _PLACE_BITS) - 1
+
+
+def in_order(numbers: NDArray[np.int32] | Rows) -> tuple[Rows, Rows]:
+    """Numbers of at most 31 bits in order, and the place that each had, of equals the first one first.
+
+    One plain sort of numbers that hold both: numpy does that without a branch for each comparison, which a processor
+    guesses wrong half of the time. A stable `argsort` takes about twice as long for the lists of a search.
+    """
+    keys = (numbers.astype(np.int64) << _PLACE_BITS) | np.arange(len(numbers))
+    keys.sort()
+    return keys >> _PLACE_BITS, keys & _PLACE
