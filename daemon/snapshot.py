@@ -6,7 +6,6 @@ read-only, and nothing here writes to a store or runs git.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import threading
 from collections import OrderedDict
@@ -158,10 +157,12 @@ class Texts:
             return OnDisk.UNCHECKED
         # The quick look. Whatever is different gets the careful one, also what cannot be looked at quickly: a path that
         # is longer than the system takes is opened piece by piece.
-        with contextlib.suppress(OSError):
+        try:
             found = os.lstat(self._prefix + path)
-            if (found.st_size, found.st_mtime_ns, found.st_ino) == (record.size, record.mtime_ns, record.inode):
+            if found.st_mtime_ns == record.mtime_ns and found.st_size == record.size and found.st_ino == record.inode:
                 return OnDisk.UNCHANGED
+        except OSError:
+            pass
         try:
             descriptor = open_beneath(self._root, path)
         except (OSError, UnsafePathError, NotRegularError):

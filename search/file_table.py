@@ -98,7 +98,7 @@ class FileTable:
             return None
         is_asked = np.zeros(len(self._stems) + 1, np.int8)
         is_asked[numbers] = 1
-        found = is_asked[self._names[files]].sum(axis=2, dtype=np.int8)
+        found = np.add.reduce(is_asked[self._names[files]], axis=2, dtype=np.int8)
         shares: Scores = (found / self._sizes[files]).T
         for place in self._is_long[files].nonzero()[0].tolist():
             traits = file_traits[self._paths[files[place]]]

@@ -191,7 +191,7 @@ class TantivyReader:
         """What was found, best first, without what is below the freshness floor."""
         numbers = self._numbers([address for one in found for address in one.addresses])
         rows = nodes.rows(numbers)
-        if rows.min(initial=0) < 0:  # of what the graph does not know nothing but its own match counts
+        if -1 in rows:  # of what the graph does not know nothing but its own match counts
             best = self._best(found, selection, nodes.with_unknown(numbers[rows < 0]), demoted)
             return Hits(best.numbers, best.scores)
         exact, words, files = _parted(found, rows)

@@ -167,14 +167,16 @@ def order(
     last.
     """
     fused = fusion.scores
-    scores = [(fused[key], key) for key in candidates]
+    kept = [(key, fused[key]) for key in candidates]
+    last = _last_of_page(kept, limit)
     if penalty is not None:
-        scores = _penalised(scores, penalty, limit)
-    kept = [scored for scored in scores if scored[0] >= min_score]
-    if len(kept) > limit:
-        last = sorted([score for score, _ in kept], reverse=True)[limit - 1]
-        kept = [scored for scored in kept if scored[0] >= last]
-    ranked = [Ranked(key, score, fusion.votes(key)) for score, key in kept]
+        # The penalty only lowers: what is below all of these after theirs cannot be before them.
+        first = [(key, score * penalty(key)) for key, score in kept if score >= last]
+        lowest = min(map(_score, first), default=0.0)
+        kept = first + [(key, score * penalty(key)) for key, score in kept if lowest <= score < last]
+        last = _last_of_page(kept, limit)
+    last = max(last, min_score)
+    ranked = [Ranked(key, score, fusion.votes(key)) for key, score in kept if score >= last]
     merits = list(map(_merit, ranked))
     numbers = sorted(range(len(ranked)), key=merits.__getitem__)
     if len(set(merits)) < len(merits):  # where nothing else decides, the place does
@@ -191,7 +193,7 @@ def exact_on_top(
     was before it without a penalty stays there, and the others keep their order.
     """
     spelled = exact_keys(fusion.ballots, exact_score)
-    if not spelled:  # most queries spell no symbol
+    if not spelled:
         return fusion
     known = frozenset(candidates)
     exact = known.intersection(spelled)
@@ -222,23 +224,18 @@ def exact_keys(ballots: Iterable[Ballot[Key]], exact_score: float) -> list[Key]:
     for ballot in ballots:
         if ballot.ranked.signal is Signal.BM25:
             ranked = ballot.ranked
+            if max(ranked.raws, default=0.0) < exact_score:  # most queries spell no symbol
+                return []
             return [key for key, raw in zip(ranked.keys, ranked.raws, strict=True) if raw >= exact_score]
     return []
 
 
-def _penalised(scores: list[tuple[float, Key]], penalty: Callable[[Key], float], limit: int) -> list[tuple[float, Key]]:
-    """What may be among the first `limit` after the penalty, which only lowers: not what is below them before it."""
-    falling = sorted(scores, key=_score, reverse=True)
-    found = [(score * penalty(key), key) for score, key in falling[:limit]]
-    floor = min(map(_score, found), default=0.0)
-    for score, key in falling[limit:]:
-        if score < floor:
-            break
-        found.append((score * penalty(key), key))
-    return found
+def _last_of_page(scores: Sequence[tuple[Key, float]], limit: int) -> float:
+    """The score of the last of the first `limit`; minus infinity where there are not so many."""
+    return sorted([score for _, score in scores], reverse=True)[limit - 1] if len(scores) > limit else -math.inf
 
 
-_score: Final[Callable[[tuple[float, object]], float]] = operator.itemgetter(0)
+_score: Final[Callable[[tuple[object, float]], float]] = operator.itemgetter(1)
 
 
 def _merit(ranked: Ranked[Key]) -> tuple[float, int, float]:

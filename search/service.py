@@ -264,7 +264,7 @@ class ContextSearchService:
         for number, (member, hits) in enumerate(zip(run.members, found, strict=True)):
             nodes = member.corpus.nodes
             rows, scores = hits.rows, hits.scores
-            if rows.min(initial=0) < 0:
+            if -1 in rows:
                 unknown += [(number, node_id) for node_id in node_ids(hits.numbers[rows < 0].tolist())]
                 rows, scores = rows[rows >= 0], scores[rows >= 0]
             if any(steps) and len(rows):

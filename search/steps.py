@@ -66,10 +66,11 @@ class Found(NamedTuple):
     nodes: NodeLookup
 
 
-class Listed(NamedTuple):
+@dataclass(slots=True)
+class Listed:
     """A signal's list in columns, file by file and best first in each; of equals the lower id first.
 
-    What most steps add is alike for all nodes of a file; so is the order inside of files, which stays.
+    Steps change its scores: mostly what a file gains, alike for all of its nodes, so that their order stays.
     """
 
     rows: Rows
@@ -86,11 +87,11 @@ class Listed(NamedTuple):
         """Of the nodes."""
         return self.own + self.gains[self.groups.run]
 
-    def plus(self, gains: Scores) -> Listed:
-        """The same with files that gain."""
+    def gain(self, gains: Scores) -> None:
+        """Files gain."""
         if self.files[0] == NO_FILE:
             gains[0] = 0.0
-        return self._replace(gains=self.gains + gains)
+        self.gains += gains
 
     def best_of_files(self) -> Scores:
         """The best score of each file but for exact symbols; minus infinity where there is none, or no file."""
@@ -152,10 +153,9 @@ def reordered(steps: Steps, rows: Rows, scores: Scores, query: SearchQuery, node
     files = of_nodes[groups.starts]
     table = table_of(nodes.columns)
     table.fill(files)
-    has_exact = bool(own.max() >= EXACT_SCORE)
-    listed = Listed(rows, own, np.zeros(len(files)), nodes, groups, files, table, has_exact)
+    listed = Listed(rows, own, np.zeros(len(files)), nodes, groups, files, table, bool(scores[0] >= EXACT_SCORE))
     for file_step in steps.over_files:
-        listed = file_step.over_files(listed, query)
+        file_step.over_files(listed, query)
     scores = listed.scores
     best = np.lexsort((rows, -scores))
     return rows[best], scores[best]
@@ -185,8 +185,8 @@ class NodeStep(_Step, Protocol):
 class FileStep(_Step, Protocol):
     """Scores nodes anew by what is known of their files. Depends on its arguments alone."""
 
-    def over_files(self, listed: Listed, query: SearchQuery, /) -> Listed:
-        """The same list with other scores; the order inside of a file stays."""
+    def over_files(self, listed: Listed, query: SearchQuery, /) -> None:
+        """Change the scores of a list; the order inside of a file stays."""
         ...
 
 
@@ -270,12 +270,11 @@ class PathMatch:
     parent_weight: float = 0.7  # its directory's name is
     name: str = "path_match"
 
-    def over_files(self, listed: Listed, query: SearchQuery, /) -> Listed:
+    def over_files(self, listed: Listed, query: SearchQuery, /) -> None:
         """Files gain by what their paths say."""
         shares = listed.table.asked_shares(listed.files, _asked_for(query.text))
-        if shares is None:
-            return listed
-        return listed.plus(self.stem_weight * shares[0] + self.parent_weight * shares[1])
+        if shares is not None:
+            listed.gain(self.stem_weight * shares[0] + self.parent_weight * shares[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,15 +289,15 @@ class FilePrior:
     side_penalty: float = 0.5  # in a directory of side code that the query does not name
     name: str = "file_prior"
 
-    def over_files(self, listed: Listed, query: SearchQuery, /) -> Listed:
+    def over_files(self, listed: Listed, query: SearchQuery, /) -> None:
         """Files gain by what is known of them."""
         table, files = listed.table, listed.files
         weights = np.array([[self.size_weight], [-self.depth_penalty], [-self.data_penalty], [-self.side_penalty]])
-        gains = (table.figures.take(files, axis=1) * weights).sum(axis=0)
+        gains = np.add.reduce(table.figures.take(files, axis=1) * weights, axis=0)
         asked = _asked_side(query.text)
         if asked:
             gains[(table.side[files] & asked) != 0] += self.side_penalty
-        return listed.plus(gains)
+        listed.gain(gains)
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,10 +310,10 @@ class DirectoryCoherence:
     others: int = 3  # how many of them count
     name: str = "directory_coherence"
 
-    def over_files(self, listed: Listed, query: SearchQuery, /) -> Listed:  # noqa: ARG002
+    def over_files(self, listed: Listed, query: SearchQuery, /) -> None:  # noqa: ARG002
         """Files gain their directory's share, counted from the lowest score of the list; exact symbols do not count."""
         best = listed.best_of_files()
-        lowest = np.where(best > -math.inf, best, math.inf).min()
+        lowest = np.minimum.reduce(np.where(best > -math.inf, best, math.inf))
         above = np.maximum(best, lowest) - lowest if lowest < math.inf else np.zeros(len(best))
         falling = (-above).argsort()  # of equals any one first: they count the same
         directories, order = in_order(listed.table.directories[listed.files[falling]])
@@ -323,10 +322,10 @@ class DirectoryCoherence:
         place = np.minimum(group.place, self.others)
         first = np.zeros((self.others + 1, len(group.starts)))  # the best files of each directory, and one more
         first[place[::-1], group.run[::-1]] = above[order[::-1]]  # of several in one place the last written stays
-        shares = (_shares_of_others(self.fading, self.others) * first).sum(axis=1)
+        shares = np.add.reduce(_shares_of_others(self.fading, self.others) * first, axis=1)
         gains = np.empty(len(best))
         gains[order] = self.weight * shares[place, group.run]
-        return listed.plus(gains)
+        listed.gain(gains)
 
 
 @functools.lru_cache(maxsize=8)
@@ -347,14 +346,14 @@ class Spread:
     step: float = 1.5  # what each earlier node of the same file costs, in scores relative to the best
     name: str = "spread"
 
-    def over_files(self, listed: Listed, query: SearchQuery, /) -> Listed:  # noqa: ARG002
+    def over_files(self, listed: Listed, query: SearchQuery, /) -> None:  # noqa: ARG002
         """Exact symbols stay together, and what stands in no file is no file's next node."""
         costs = self.step * listed.groups.place
         if listed.has_exact:
             costs[listed.own >= EXACT_SCORE] = 0.0
         if listed.files[0] == NO_FILE:
             costs[listed.groups.run == 0] = 0.0
-        return listed._replace(own=listed.own - costs)
+        listed.own -= costs
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,7 +365,7 @@ class SemanticCoherence:
     name: str = "semantic_coherence"
     signal: Signal = Signal.SEMANTIC
 
-    def over_files(self, listed: Listed, query: SearchQuery, /) -> Listed:  # noqa: ARG002
+    def over_files(self, listed: Listed, query: SearchQuery, /) -> None:  # noqa: ARG002
         """Cosine plus the file's share."""
         group, scores = listed.groups, listed.scores
         # A file's own node repeats the signatures of its members: no second match.
@@ -375,8 +374,8 @@ class SemanticCoherence:
         faded = np.where(counts, self.fading ** (before - before[group.first]), 0.0)
         together = np.add.reduceat(scores * faded, group.starts)
         whole = 1 + self.weight / (1 - self.fading)  # of which a node scores at most this: a cosine stays below one
-        own = (scores + self.weight * together[group.run]) / whole
-        return listed._replace(own=own, gains=np.zeros(len(listed.files)))
+        listed.own = (scores + self.weight * together[group.run]) / whole
+        listed.gains = np.zeros(len(listed.files))
 
 
 EXACT_BONUS: Final = 1_000.0  # factor that no other match can make up: an exact symbol is on top everywhere

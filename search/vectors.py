@@ -229,9 +229,20 @@ def _folded(found: list[tuple[Numbers, Floats]], rows: int, limit: int) -> tuple
     order = np.lexsort((nodes, -cosines))[:rows]  # below these, another block's rows might be missing
     nodes, cosines = nodes[order], cosines[order]
     near = int(np.count_nonzero(cosines > 0.0))
-    first = np.sort(np.unique(nodes[:near], return_index=True)[1])[:limit]
+    first = _first_places(nodes[:near])[:limit]
     best = Hits(nodes[first], cosines[first].astype(np.float64))
     return best, is_all or near < len(nodes) or len(first) == limit
+
+
+def _first_places(numbers: Numbers) -> NDArray[np.int64]:
+    """Where each number stands first, ascending."""
+    order = numbers.argsort(kind="stable")
+    ordered = numbers[order]
+    is_first = np.ones(len(ordered), np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
+    places = order[is_first]
+    places.sort()
+    return places
 
 
 def _row_keys(nodes: Numbers, hashes: Numbers) -> Numbers:
@@ -305,7 +316,7 @@ def _best(scores: NDArray[Any], limit: int) -> NDArray[np.int64]:
     if len(scores) <= limit:
         return np.arange(len(scores))
     rows = _promising(scores, limit)
-    return rows[np.argpartition(scores[rows], -limit)[-limit:]]
+    return rows[scores[rows].argpartition(-limit)[-limit:]]
 
 
 def _promising(scores: NDArray[Any], limit: int) -> NDArray[np.int64]:
