@@ -53,6 +53,7 @@ IMPACT_KINDS = frozenset(
     }
 )
 ALL_KINDS = frozenset(EdgeKind)
+_ALLOWANCES_KEPT = 64  # of walks that ask for other kinds or another confidence
 
 
 class Hit(msgspec.Struct, frozen=True, gc=False):
@@ -122,6 +123,7 @@ class CodeGraph:
         self.columns = columns  # the same nodes again, for whoever asks of many at once
         self._names = names  # made when somebody first asks by name: a search never does
         self._palette = palette  # every edge payload in use, once
+        self._allowances: dict[tuple[frozenset[EdgeKind], int], dict[int, int]] = {}  # made from it
         self._degrees = degrees
         self.generation = generation
         self.dangling = dangling  # edges that `build` or this `apply` left out: their target is missing
@@ -325,7 +327,14 @@ class CodeGraph:
     def _allowed(self, kinds: frozenset[EdgeKind], limits: Limits) -> dict[int, int]:
         """Payloads of the edges that a walk may take, with their strengths."""
         floor = round(limits.min_confidence * CONFIDENCE_STEPS)
-        return {p: strength_of(p >> 16, p >> 8 & 0xFF) for p in self._palette if _kind(p) in kinds and p >> 16 >= floor}
+        allowed = self._allowances.get((kinds, floor))
+        if allowed is None:
+            palette = [p for p in self._palette if _kind(p) in kinds and p >> 16 >= floor]
+            allowed = {p: strength_of(p >> 16, p >> 8 & 0xFF) for p in palette}
+            if len(self._allowances) >= _ALLOWANCES_KEPT:
+                self._allowances.clear()
+            self._allowances[kinds, floor] = allowed
+        return allowed
 
     def _steps(
         self, kinds: frozenset[EdgeKind], limits: Limits, *, outgoing: bool = False, incoming: bool = False

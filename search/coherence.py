@@ -70,9 +70,13 @@ def _shares(
     for ballot in text:
         best = _best_of_files(of_exact, ballot.ranked, file_of)
         share, worth = ballot.share, worth_of_places(ballot.share, len(best))
-        for file, value, steep, near in zip(best, worth, _steep(len(best)), _nearness(best), strict=True):
+        likes = [share * (steep + near * near) for steep, near in zip(_steep(len(best)), _nearness(best), strict=True)]
+        if not sums:
+            sums, liking = dict(zip(best, worth, strict=True)), dict(zip(best, likes, strict=True))
+            continue
+        for file, value, like in zip(best, worth, likes, strict=True):
             sums[file] = sums.get(file, 0.0) + value
-            liking[file] = liking.get(file, 0.0) + share * (steep + near * near)
+            liking[file] = liking.get(file, 0.0) + like
     files = sorted(sums, key=sums.__getitem__, reverse=True)  # sorting keeps the order of equals
     files.sort(key=liking.__getitem__, reverse=True)
     return dict(zip(files, sorted(sums.values(), reverse=True), strict=True))
@@ -87,9 +91,11 @@ def _steep(count: int) -> tuple[float, ...]:
 def _nearness(best: Mapping[Hashable | None, float]) -> list[float]:
     """How near each file's score is to the best one of its list: from 0, the last, to 1; exact symbols are at 1."""
     scores = [score for score in best.values() if score < EXACT_SCORE]
-    low, high = min(scores, default=0.0), max(scores, default=0.0)
-    span = high - low
-    return [(score - low) / span if score < high and span else 1.0 for score in best.values()]
+    low = min(scores, default=0.0)
+    span = max(scores, default=0.0) - low
+    if not span:
+        return [1.0] * len(best)
+    return [(score - low) / span if score < EXACT_SCORE else 1.0 for score in best.values()]
 
 
 def _best_of_files(

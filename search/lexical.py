@@ -45,6 +45,9 @@ FORMAT: Final = "text-7"  # names schema and contents; another one lives in anot
 _META: Final = "generation"
 _WRITER_HEAP: Final = 192_000_000  # 100,000 nodes in one segment: every further one costs each word's look-ups again
 _FUZZY_FIELDS: Final = {"symbol": 1.0, "name": 0.25}  # a near name beats a name with a near part
+_MANY_FILES: Final = 4_000  # from here on words that a fifth of the files have cost more than they tell
+_RARITY_OF_COMMON: Final = math.log(5.0)
+_ROUNDED_UP: Final = 1.0 + 1e-5  # the engine adds in half of the digits
 _WORDS_KEPT: Final = 20_000  # of earlier queries
 _SEPARATORS: Final = frozenset(SEPARATORS)
 _QUALIFIED_TAIL: Final = 4  # `c.d`, `b.c.d`: how many trailing parts of a qualified name can be typed exactly
@@ -156,6 +159,7 @@ class TantivyReader:
         self.generation = _generation(searcher, schema)
         self._is_file = tantivy.Query.const_score_query(self._term("kind", int(NodeKind.MODULE)), 0.0)
         self._file_count = int(searcher.search(self._is_file, 1, count=True).count or 0)
+        self._is_large = self._file_count > _MANY_FILES
 
     def count(self) -> int:
         """Nodes that can be found."""
@@ -213,10 +217,27 @@ class TantivyReader:
         if not total:
             return _NOTHING
         files = _of_files(scope)
-        clauses = [self._file_clause(word, weight) for word, weight in rarity.items() if weight]
-        query = tantivy.Query.boolean_query(clauses)  # only files have these words
-        found = self._fetch(self._within(query, files), self._policy.files)
+        found = self._with_words({word: weight for word, weight in rarity.items() if weight}, files)
         return self._with_mentioned(found._replace(factor=self._policy.file_coverage / total), text, files)
+
+    def _with_words(self, weights: Mapping[str, float], scope: Scope) -> _Fetched:
+        """The files whose words weigh most together.
+
+        Files that have none but words of most files are seldom among them, and are most of those to be looked at: where
+        enough others weigh more than all such words together, they cannot be.
+        """
+        clauses = {word: self._file_clause(word, weight) for word, weight in weights.items()}
+        query = tantivy.Query.boolean_query(list(clauses.values()))  # only files have these words
+        common = [word for word in weights if self._rarity(word) < _RARITY_OF_COMMON] if self._is_large else []
+        if common and len(common) < len(weights):
+            telling = tantivy.Query.boolean_query([clauses[word] for word in weights if word not in common])
+            beside = [clauses[word] for word in common]
+            quick = tantivy.Query.boolean_query([(tantivy.Occur.Must, telling), *beside])
+            found = self._fetch(self._within(quick, scope), self._policy.files)
+            enough = len(found.scores) == self._policy.files
+            if enough and found.scores[-1] > sum(weights[word] for word in common) * _ROUNDED_UP:
+                return found
+        return self._fetch(self._within(query, scope), self._policy.files)
 
     def _file_clause(self, word: str, weight: float) -> tuple[Any, Any]:
         """A word that a file may have, counting as much as it tells."""
