@@ -141,6 +141,8 @@ def added(ballots: Iterable[Ballot[Key]]) -> dict[Key, float]:
     return scores
 
 
+Penalties = Callable[[Sequence[Key]], Sequence[float]]  # a factor for each, none more than 1
+
 # What decides between nodes whose votes do not: path, line and id.
 Placed = tuple[str, int, str]
 
@@ -156,12 +158,12 @@ class Ranked(msgspec.Struct, Generic[Key], frozen=True, gc=False):
 def order(
     fusion: Fusion[Key],
     candidates: Iterable[Key],
-    penalty: Callable[[Key], float] | None,
+    penalties: Penalties[Key] | None,
     place: Callable[[Key], Placed],
     min_score: float,
     limit: int,
 ) -> list[Ranked[Key]]:
-    """Penalty, filter, sort, cut: in that order. Without a penalty every factor is 1; no factor is more.
+    """Penalties, filter, sort, cut: in that order. Without penalties every factor is 1.
 
     Only what may be among the first `limit` is asked for its penalty, votes and place: nothing below the score of the
     last.
@@ -169,11 +171,11 @@ def order(
     fused = fusion.scores
     kept = [(key, fused[key]) for key in candidates]
     last = _last_of_page(kept, limit)
-    if penalty is not None:
-        # The penalty only lowers: what is below all of these after theirs cannot be before them.
-        first = [(key, score * penalty(key)) for key, score in kept if score >= last]
+    if penalties is not None:
+        # Penalties only lower: what is below all of these after theirs cannot be before them.
+        first = _penalised([scored for scored in kept if scored[1] >= last], penalties)
         lowest = min(map(_score, first), default=0.0)
-        kept = first + [(key, score * penalty(key)) for key, score in kept if lowest <= score < last]
+        kept = first + _penalised([scored for scored in kept if lowest <= scored[1] < last], penalties)
         last = _last_of_page(kept, limit)
     last = max(last, min_score)
     ranked = [Ranked(key, score, fusion.votes(key)) for key, score in kept if score >= last]
@@ -185,7 +187,7 @@ def order(
 
 
 def exact_on_top(
-    fusion: Fusion[Key], candidates: Iterable[Key], penalty: Callable[[Key], float], exact_score: float
+    fusion: Fusion[Key], candidates: Iterable[Key], penalties: Penalties[Key], exact_score: float
 ) -> Fusion[Key]:
     """The same, with lower scores for others where the penalty would put one of them before the exact symbol.
 
@@ -196,26 +198,27 @@ def exact_on_top(
     if not spelled:
         return fusion
     known = frozenset(candidates)
-    exact = known.intersection(spelled)
+    exact = [key for key in spelled if key in known]
     if not exact:
         return fusion
     fused = fusion.scores
-    best = max(exact, key=lambda key: (fused[key] * penalty(key), fused[key]))
-    behind = [key for key in known if key not in exact and fused[key] <= fused[best]]
-    top, next_best = fused[best] * penalty(best), _best_penalised(fused, behind, penalty)
+    factors = dict(zip(exact, penalties(exact), strict=True))
+    best = max(exact, key=lambda key: (fused[key] * factors[key], fused[key]))
+    behind = [key for key in known if key not in factors and fused[key] <= fused[best]]
+    top, next_best = fused[best] * factors[best], _best_penalised(fused, behind, penalties)
     if next_best < top:
         return fusion
     lowered = {key: fused[key] * (top / next_best) * _JUST_BELOW for key in behind}
     return Fusion({**fused, **lowered}, fusion.ballots)
 
 
-def _best_penalised(fused: Mapping[Key, float], keys: Iterable[Key], penalty: Callable[[Key], float]) -> float:
-    """The highest score after the penalty, 0 of none; only what may have it is asked for its penalty, which lowers."""
+def _best_penalised(fused: Mapping[Key, float], keys: Iterable[Key], penalties: Penalties[Key]) -> float:
+    """The highest score after penalties, 0 of none; only what may have it is asked for its own, which lowers it."""
     highest = 0.0
     for key in sorted(keys, key=fused.__getitem__, reverse=True):
         if fused[key] <= highest:
             break
-        highest = max(highest, fused[key] * penalty(key))
+        highest = max(highest, fused[key] * penalties([key])[0])
     return highest
 
 
@@ -228,6 +231,11 @@ def exact_keys(ballots: Iterable[Ballot[Key]], exact_score: float) -> list[Key]:
                 return []
             return [key for key, raw in zip(ranked.keys, ranked.raws, strict=True) if raw >= exact_score]
     return []
+
+
+def _penalised(scores: Sequence[tuple[Key, float]], penalties: Penalties[Key]) -> list[tuple[Key, float]]:
+    keys = [key for key, _ in scores]
+    return [(key, score * factor) for (key, score), factor in zip(scores, penalties(keys), strict=True)]
 
 
 def _last_of_page(scores: Sequence[tuple[Key, float]], limit: int) -> float:

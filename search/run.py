@@ -6,7 +6,7 @@ Nodes are numbers while a request runs: ranking asks the same of hundreds of the
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Concatenate, Final, Generic, NamedTuple, ParamSpec, TypeVar
 
@@ -15,7 +15,7 @@ import numpy as np
 from ctxsearch.graph.columns import NO_FILE, Numbers, Rows
 from ctxsearch.graph.graph import Hit as Walked
 from ctxsearch.graph.model import CodeNode, NodeId
-from ctxsearch.search.ports import Corpus, FreshnessFact, Hit, Hits, Scores, Selection
+from ctxsearch.search.ports import Corpus, FreshnessFact, Hit, Hits, Scores, Selection, node_ids
 from ctxsearch.search.query import SearchQuery, Signal
 from ctxsearch.search.ranking import Fusion, Placed, RankedList
 from ctxsearch.search.results import SignalReport
@@ -121,17 +121,37 @@ class Run:
         """The node itself."""
         node = self.nodes.get(key)
         if node is None:
-            found = self.member(key).corpus.nodes.node(self.node_id(key))
-            assert found is not None, "columns and nodes are of one generation"
-            node = self.nodes[key] = found
+            node = self.nodes[key] = self._looked_up(self.member(key), self.node_id(key))
         return node
 
-    def fact(self, key: Key) -> FreshnessFact:
-        """The node's freshness."""
-        fact = self.facts.get(key)
-        if fact is None:
-            fact = self.facts[key] = self.member(key).corpus.freshness.fact(self.node(key).id)
-        return fact
+    def penalties(self, keys: Sequence[Key]) -> list[float]:
+        """What the age of each node costs."""
+        return [fact.penalty for fact in self.freshness(keys)]
+
+    def freshness(self, keys: Sequence[Key]) -> list[FreshnessFact]:
+        """How fresh each node is."""
+        facts = self.facts
+        new = [key for key in keys if key not in facts]
+        for member, own in self._by_member(new):
+            fact = member.corpus.freshness.fact
+            ids = node_ids(member.corpus.nodes.columns.numbers[[key - member.first_key for key in own]].tolist())
+            for key, node_id in zip(own, ids, strict=True):
+                facts[key] = fact(node_id)
+                self.nodes[key] = self._looked_up(member, node_id)
+        return [facts[key] for key in keys]
+
+    def _by_member(self, keys: Sequence[Key]) -> Iterator[tuple[Member, Sequence[Key]]]:
+        """Keys by the corpus of their nodes."""
+        for member in self.members:
+            own = keys if len(self.members) == 1 else [key for key in keys if self.member(key) is member]
+            if own:
+                yield member, own
+
+    @staticmethod
+    def _looked_up(member: Member, node_id: NodeId) -> CodeNode:
+        found = member.corpus.nodes.node(node_id)
+        assert found is not None, "columns and nodes are of one generation"
+        return found
 
     def place(self, key: Key) -> Placed:
         """What decides between equals."""

@@ -340,10 +340,10 @@ class ContextSearchService:
         """The page; and how many candidates there were, and how many of them may be shown."""
         fusion = self._fused(run)
         accepted = self._accepted(run, fusion.scores)
-        penalty = self._penalty(run)
-        if penalty is not None and self._policy.exact_on_top:
-            fusion = exact_on_top(fusion, accepted, penalty, EXACT_SCORE)
-        ranked = order(fusion, accepted, penalty, run.place, run.query.min_score, run.query.k)
+        penalties = run.penalties if self._policy.freshness else None
+        if penalties is not None and self._policy.exact_on_top:
+            fusion = exact_on_top(fusion, accepted, penalties, EXACT_SCORE)
+        ranked = order(fusion, accepted, penalties, run.place, run.query.min_score, run.query.k)
         return ranked, len(fusion.scores), len(accepted)
 
     def _fused(self, run: Run) -> Fusion[Key]:
@@ -374,12 +374,10 @@ class ContextSearchService:
         accepts = {member.first_key: self._acceptance(run, member.selection) for member in run.members}
         return [key for key in candidates if accepts[run.member(key).first_key](run.node(key))]
 
-    def _penalty(self, run: Run) -> Callable[[Key], float] | None:
-        return (lambda key: run.fact(key).penalty) if self._policy.freshness else None
-
     # Filling in
 
     def _results(self, run: Run, ranked: Sequence[Ranked[Key]]) -> tuple[SearchResult, ...]:
+        facts = run.freshness([one.key for one in ranked])
         members = [run.member(one.key) for one in ranked]
         nodes = [run.node(one.key) for one in ranked]
         texts = self._texts(run, members, nodes)
@@ -390,13 +388,15 @@ class ContextSearchService:
                 node=node,
                 score=one.score,
                 votes=one.votes,
-                freshness=run.fact(one.key),
+                freshness=fact,
                 label=_label(one.votes),
                 reach=reach_of(run.reached.get(one.key)),
                 content=content,
                 on_disk=text.on_disk,
             )
-            for one, member, node, content, text in zip(ranked, members, nodes, contents, texts, strict=True)
+            for one, member, node, fact, content, text in zip(
+                ranked, members, nodes, facts, contents, texts, strict=True
+            )
         )
 
     def _texts(self, run: Run, members: Sequence[Member], nodes: Sequence[CodeNode]) -> list[NodeContent]:

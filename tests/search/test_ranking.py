@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import pytest
 from hypothesis import given
@@ -145,18 +145,22 @@ def fusion_of(scores: Mapping[str, float], **raw: Mapping[str, float]) -> Fusion
     return Fusion(scores, tuple(Ballot(one, 0.0, [0.0] * len(one.keys)) for one in lists))
 
 
+def each(penalty: Callable[[str], float]) -> Callable[[Sequence[str]], list[float]]:
+    return lambda keys: [penalty(key) for key in keys]
+
+
 def test_the_penalty_is_applied_before_the_sort_and_the_cut() -> None:
     penalties = {"old": 0.5, "new": 1.0, "newer": 1.0}
     fusion = fusion_of({"old": 0.9, "new": 0.6, "newer": 0.5})
-    answer = order(fusion, fusion.scores, penalties.__getitem__, anywhere, 0.0, 2)
+    answer = order(fusion, fusion.scores, each(penalties.__getitem__), anywhere, 0.0, 2)
     assert [(one.key, one.score) for one in answer] == [("new", 0.6), ("newer", 0.5)]
 
 
 def order_with_exact(penalties: Mapping[str, float], exact: set[str]) -> list[str]:
     hits = [(key, 1000.0 if key in exact else 1.0) for key in "abcdefghij"]
     fusion = fuse([RankedList.of(Signal.BM25, hits)], {Signal.BM25: 1.0})
-    lowered = exact_on_top(fusion, fusion.scores, penalties.__getitem__, 100.0)
-    return [one.key for one in order(lowered, fusion.scores, penalties.__getitem__, anywhere, 0.0, 10)]
+    lowered = exact_on_top(fusion, fusion.scores, each(penalties.__getitem__), 100.0)
+    return [one.key for one in order(lowered, fusion.scores, each(penalties.__getitem__), anywhere, 0.0, 10)]
 
 
 def test_no_penalty_puts_another_node_before_the_symbol_that_the_query_spells() -> None:
@@ -187,13 +191,13 @@ def test_few_nodes_are_asked_for_their_penalty_to_keep_a_symbol_on_top() -> None
         asked.append(key)
         return 1.0
 
-    assert exact_on_top(fusion, keys, penalty, 100.0) is fusion
+    assert exact_on_top(fusion, keys, each(penalty), 100.0) is fusion
     assert set(asked) == {"n0", "n1"}, "what is below the best of the others cannot be before it"
 
 
 def test_min_score_filters_what_is_shown_before_the_cut() -> None:
     fusion = fusion_of({"old": 0.9, "new": 0.6})
-    answer = order(fusion, fusion.scores, lambda key: 0.5 if key == "old" else 1.0, anywhere, 0.5, 1)
+    answer = order(fusion, fusion.scores, each(lambda key: 0.5 if key == "old" else 1.0), anywhere, 0.5, 1)
     assert [one.key for one in answer] == ["new"]
 
 
@@ -226,8 +230,8 @@ def test_a_cut_order_after_penalties_is_the_beginning_of_the_whole_one(
 ) -> None:
     fusion = fusion_of({f"{place:02}": score for place, (score, _) in enumerate(made)})
     penalties = {f"{place:02}": penalty for place, (_, penalty) in enumerate(made)}
-    whole = order(fusion, fusion.scores, penalties.__getitem__, anywhere, 0.2, 100)
-    assert order(fusion, fusion.scores, penalties.__getitem__, anywhere, 0.2, limit) == whole[:limit]
+    whole = order(fusion, fusion.scores, each(penalties.__getitem__), anywhere, 0.2, 100)
+    assert order(fusion, fusion.scores, each(penalties.__getitem__), anywhere, 0.2, limit) == whole[:limit]
 
 
 def test_what_cannot_be_on_the_page_is_not_asked_for_its_penalty() -> None:
@@ -238,7 +242,7 @@ def test_what_cannot_be_on_the_page_is_not_asked_for_its_penalty() -> None:
         return 0.5
 
     fusion = fusion_of({"first": 0.9, "second": 0.8, "near": 0.45, "far": 0.39})
-    assert [one.key for one in order(fusion, fusion.scores, penalty, anywhere, 0.0, 2)] == ["first", "second"]
+    assert [one.key for one in order(fusion, fusion.scores, each(penalty), anywhere, 0.0, 2)] == ["first", "second"]
     assert asked == {"first", "second", "near"}
 
 
