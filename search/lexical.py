@@ -525,15 +525,19 @@ class _Expansions(dict[str, str]):
 _expansions = _Expansions()
 
 
+def _expanded(found: Iterable[str]) -> str:
+    return " ".join(map(_expansions.__getitem__, found))
+
+
 def _indexed(text: str) -> str:
-    return " ".join(map(_expansions.__getitem__, identifiers(text)))
+    return _expanded(identifiers(text))
 
 
 def _add(writer: Any, owner: str, documents: Sequence[NodeDocument]) -> None:
     texts = node_texts(documents)
-    bodies = [_indexed(text.body) for text in texts]
+    bodies = [identifiers(text.body) for text in texts]
     for text, body in zip(texts, bodies, strict=True):
-        document = _document(owner, text.document, body)
+        document = _document(owner, text.document, _expanded(body))
         if _is_file_node(text.document.node):
             _add_file_words(document, bodies)
         writer.add_document(document)
@@ -543,11 +547,9 @@ def _is_file_node(node: CodeNode) -> bool:
     return node.kind is NodeKind.MODULE and node.id == module_node_id(node.path)
 
 
-def _add_file_words(document: Any, bodies: Iterable[str]) -> None:
+def _add_file_words(document: Any, bodies: Sequence[Sequence[str]]) -> None:
     """What a file says as a whole: every word of its nodes, whose texts together are the file's, once."""
-    words_once: set[str] = set()
-    for body in bodies:
-        words_once.update(body.split())
+    words_once = set(_expanded(set().union(*bodies)).split())
     document.add_text("file_words", " ".join(sorted(words_once)))
 
 
@@ -601,9 +603,17 @@ def _storable(text: str) -> str:
 
 def _symbols(name: str, qualified_name: str) -> list[str]:
     """What can be typed to mean exactly this node: its name, and its (dotted) name with some of its qualifiers."""
+    around, _, last = qualified_name.rpartition(".")
+    if not (own := whole_form(last)):
+        return _symbols(name, around) if around else [form for form in [whole_form(name)] if form]
+    return sorted({whole_form(name), *[f"{qualifiers}.{own}" for qualifiers in _qualifiers(around)]} - {""})
+
+
+@functools.lru_cache(maxsize=4096)
+def _qualifiers(qualified_name: str) -> list[str]:
+    """What may stand before the name of what is inside of this: its last part, the last two and so on."""
     parts = [form for form in map(whole_form, qualified_name.split(".")) if form]
-    tails = {".".join(parts[-size:]) for size in range(2, min(_QUALIFIED_TAIL, len(parts)) + 1)}
-    return sorted({whole_form(name), *tails} - {""})
+    return [".".join(parts[-size:]) for size in range(1, min(_QUALIFIED_TAIL, len(parts) + 1))]
 
 
 def _symbol_form(text: str) -> str:
