@@ -550,7 +550,7 @@ def _is_file_node(node: CodeNode) -> bool:
 def _add_file_words(document: Any, bodies: Sequence[Sequence[str]]) -> None:
     """What a file says as a whole: every word of its nodes, whose texts together are the file's, once."""
     words_once = set(_expanded(set().union(*bodies)).split())
-    document.add_text("file_words", " ".join(sorted(words_once)))
+    document.add_text("file_words", " ".join(words_once))  # in any order: where a word stands is not indexed
 
 
 def _document(owner: str, of: NodeDocument, body: str) -> Any:
