@@ -24,7 +24,7 @@ from ast_corpus import SourceFile, parse_files, write_catalog
 
 from ctxsearch.daemon.freshness import NO_HISTORY
 from ctxsearch.daemon.memory import look_for_garbage_rarely
-from ctxsearch.daemon.snapshot import Texts
+from ctxsearch.daemon.texts import KeptTexts, Texts
 from ctxsearch.graph.catalog import Catalog
 from ctxsearch.graph.graph import CodeGraph
 from ctxsearch.graph.model import NodeKind
@@ -136,7 +136,7 @@ def main() -> None:
             generation=graph.generation,
             nodes=graph,
             freshness=NO_HISTORY,
-            texts=Texts(options.source[0].parent, pinned),
+            texts=Texts(options.source[0].parent, pinned, KeptTexts()),
             full_text=indexes[0].reader(),
             vectors=indexes[1].reader(),
             graph=graph,

@@ -9,7 +9,8 @@ from pathlib import Path
 from ctxsearch.daemon.freshness import DEFAULT_RULES, NO_HISTORY, FreshnessRules, load_freshness
 from ctxsearch.daemon.layout import Layout
 from ctxsearch.daemon.logs import get_logger
-from ctxsearch.daemon.snapshot import Snapshot, Texts, load_graph
+from ctxsearch.daemon.snapshot import Snapshot, load_graph
+from ctxsearch.daemon.texts import KeptTexts, Texts
 from ctxsearch.graph.catalog import Catalog, CatalogMissingError, Pinned
 from ctxsearch.graph.records import RESOLVED_META
 from ctxsearch.search.errors import IndexCorrupt
@@ -29,12 +30,14 @@ class Stores:
         layout: Layout,
         embedder: Embedder,
         freshness_rules: FreshnessRules = DEFAULT_RULES,
+        kept_texts: KeptTexts | None = None,
     ) -> None:
         self._name = name
         self._root = root
         self.layout = layout
         self._embedder = embedder
         self._freshness_rules = freshness_rules
+        self._kept_texts = kept_texts if kept_texts is not None else KeptTexts()
         self._text: tuple[str, FullTextIndex] | None = None  # identity and index; written by the indexing thread
         # The same for vectors, written by the follower: kept open, so that only new rows are read after a change.
         self._vectors: tuple[str, VectorIndex] | None = None
@@ -73,7 +76,7 @@ class Stores:
             vectors=before.vectors if before is not None and same else None,
             freshness=before.freshness.at(commit) if before is not None and same else NO_HISTORY,
             history_generation=before.history_generation if before is not None and same else 0,
-            texts=Texts(self._root, pinned),
+            texts=Texts(self._root, pinned, self._kept_texts),
         )
 
     def with_vectors(self, snapshot: Snapshot) -> Snapshot:

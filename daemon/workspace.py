@@ -42,6 +42,7 @@ from ctxsearch.daemon.settings import Settings
 from ctxsearch.daemon.sites import Direction, Placed, placed
 from ctxsearch.daemon.snapshot import Snapshot
 from ctxsearch.daemon.stores import Stores
+from ctxsearch.daemon.texts import KeptTexts
 from ctxsearch.daemon.tracing import note_signal
 from ctxsearch.daemon.watch import Touched, Watcher, git_directories
 from ctxsearch.graph.catalog import CatalogCorruptError, CatalogError
@@ -114,6 +115,7 @@ class Workspace:
         self.embedder = IdleEmbedder(load_embedder)
         self._service = ContextSearchService(self.embedder)
         self._freshness_rules = FreshnessRules.of(settings, time.time)
+        self._kept_texts = KeptTexts()
         self._turn = threading.Semaphore(1)
         self._changed = threading.Condition()
         self._repositories: dict[str, Repository] = {}
@@ -197,6 +199,7 @@ class Workspace:
         if repository is not None:
             repository.close()
         self._service.withdraw(name)
+        self._kept_texts.forget(Path(record.root))
         directory = self._directory(record)
         freed = sum(file.stat().st_size for file in directory.rglob("*") if file.is_file())
         shutil.rmtree(directory, ignore_errors=True)
@@ -512,7 +515,7 @@ class Workspace:
         layout.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         repository = Repository(
             record,
-            Stores(record.name, Path(record.root), layout, self.embedder, self._freshness_rules),
+            Stores(record.name, Path(record.root), layout, self.embedder, self._freshness_rules, self._kept_texts),
             (self._job("index", record, layout), self._job("follow", record, layout)),
             self._turn,
             self._settings.worker_idle_seconds,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ctxsearch.daemon.snapshot import Texts
+from ctxsearch.daemon.texts import KeptTexts, Texts
 from ctxsearch.graph.catalog import Catalog
 from ctxsearch.graph.model import CodeNode, NodeFlag, NodeKind, module_node_id
 from ctxsearch.graph.records import FileGraph, FileRecord
@@ -52,7 +52,7 @@ def test_a_file_is_unchanged_then_changed_then_vanished_however_long_its_path(tm
     )
 
     def looked_at() -> tuple[str, OnDisk]:
-        (content,) = Texts(root, catalog.pin()).contents([node])
+        (content,) = Texts(root, catalog.pin(), KeptTexts()).contents([node])
         return content.body, content.on_disk
 
     text = SOURCE.decode().rstrip("\n")

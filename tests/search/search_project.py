@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ctxsearch.daemon.snapshot import Texts
+from ctxsearch.daemon.texts import KeptTexts, Texts
 from ctxsearch.daemon.worker import caught_up
 from ctxsearch.graph.catalog import Catalog
 from ctxsearch.graph.freshness import PENALTY, Freshness
@@ -125,7 +125,7 @@ class Project:
             generation=graph.generation,
             nodes=graph,
             freshness=Ages(ages),
-            texts=Texts(self.root, pinned),
+            texts=Texts(self.root, pinned, KeptTexts()),
             full_text=full_text,
             vectors=vectors,
             graph=graph,
