@@ -178,7 +178,7 @@ def _places(
 def _best_window(text: str, places: list[tuple[int, int, int]]) -> int:
     """Where the window starts that has the most different words, rare ones counting more; then most matches.
 
-    The window moves down the matches; which words are in it is one integer, a bit for each.
+    The window moves down the matches, always with one line of context above the first.
     """
     line_count = text.count("\n") + 1
     if line_count <= SNIPPET_LINES:
@@ -186,34 +186,26 @@ def _best_window(text: str, places: list[tuple[int, int, int]]) -> int:
     starts, _, words = zip(*places, strict=True)
     lines = list(accumulate(map(text.count, repeat("\n"), (0, *starts), starts)))
     last_start = line_count - SNIPPET_LINES
-    first_start = min(max(lines[0] - 1, 0), last_start)  # one line of context above
+    first_start = min(max(lines[0] - 1, 0), last_start)
     if lines[-1] < first_start + SNIPPET_LINES:  # all of them
         return first_start
-    frequency = {word: words.count(word) for word in set(words)}
-    inside = dict.fromkeys(frequency, 0)  # how often each word is in the window
-    weights: dict[int, float] = {}  # of the sets of words seen so far
+    rarity = {word: words.count(word) ** -0.5 for word in set(words)}
+    weights: dict[frozenset[int], float] = {}  # of the sets of words seen so far
     count = len(lines)
-    present = first = end = best_start = best_size = 0
+    first = end = best_start = best_size = 0
     best_weight = -1.0
     for line in dict.fromkeys(lines):
         start = line - 1 if line else 0
         if start > last_start:
             start = last_start
         while end < count and lines[end] < start + SNIPPET_LINES:
-            word = words[end]
-            inside[word] += 1
-            present |= 1 << word
             end += 1
         while lines[first] < start:
-            word = words[first]
-            inside[word] -= 1
-            if not inside[word]:
-                present ^= 1 << word
             first += 1
-        weight = weights.get(present)
+        inside = frozenset(words[first:end])
+        weight = weights.get(inside)
         if weight is None:
-            rare = [count**-0.5 for word, count in frequency.items() if present >> word & 1]
-            weight = weights[present] = round(math.fsum(rare), 9)
+            weight = weights[inside] = round(math.fsum([rarity[word] for word in inside]), 9)
         if weight > best_weight or (weight == best_weight and end - first > best_size):
             best_weight, best_size, best_start = weight, end - first, start
         if start == last_start:  # every further one is the same
