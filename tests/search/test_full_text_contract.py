@@ -328,3 +328,60 @@ def test_after_any_edits_it_answers_like_a_dict(tmp_path_factory: pytest.TempPat
         expected = {one.node.id for own in model.values() for one in own if word in one.node.name}
         assert found(reader, word) == expected
     index.close()
+
+
+FILE_WORDS = st.lists(
+    st.sets(st.sampled_from(["everywhere", "often", "usual", "rare", "seldom", "once"]), min_size=1),
+    min_size=8,
+    max_size=30,
+)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(FILE_WORDS)
+def test_looking_past_files_that_have_common_words_alone_finds_the_same_files(
+    tmp_path_factory: pytest.TempPathFactory, files: list[set[str]]
+) -> None:
+    documents = [
+        file_document(f"{number}.py", " ".join(sorted(own)) + " everywhere", qualified=f"m{number}")
+        for number, own in enumerate(files)
+    ]
+    index = TantivyIndex(tmp_path_factory.mktemp("files"), LexicalPolicy(files=4))
+    index.apply(1, by_path(*documents), [])
+    reader = index.reader()
+    known = columns(*documents)
+    for text in ("everywhere rare", "often usual once everywhere", "seldom", "everywhere"):
+        answers = []
+        for is_large in (False, True):
+            reader._is_large = is_large
+            answers.append(
+                [(hit.id, pytest.approx(hit.score, rel=1e-5)) for hit in reader.search(text, SELECT_ALL, 40, known)]
+            )
+        assert answers[0] == answers[1]
+    index.close()
+
+
+def test_in_a_large_repository_files_with_common_words_alone_are_looked_at_where_others_are_few(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    common = [file_document(f"{number}.py", "setup", qualified=f"m{number}") for number in range(20)]
+    telling = [file_document(f"t{number}.py", "setup plumbing", qualified=f"t{number}") for number in range(3)]
+    index = TantivyIndex(tmp_path, LexicalPolicy(files=3))
+    index.apply(1, by_path(*common, *telling), [])
+    reader = index.reader()
+    reader._is_large = True
+    asked: list[object] = []
+    fetch = reader._fetch
+    monkeypatch.setattr(reader, "_fetch", lambda query, limit: (asked.append(query), fetch(query, limit))[1])
+    weights = {"setup": reader._rarity("setup"), "plumb": reader._rarity("plumb")}
+    assert len(reader._with_words(weights, Scope()).addresses) == 3
+    assert len(asked) == 1, "three files weigh more than the common word"
+    asked.clear()
+    index.apply(2, {}, ["t0.py"])
+    reader = index.reader()
+    reader._is_large = True
+    fetch = reader._fetch
+    monkeypatch.setattr(reader, "_fetch", lambda query, limit: (asked.append(query), fetch(query, limit))[1])
+    assert len(reader._with_words(weights, Scope()).addresses) == 3
+    assert len(asked) == 2, "two are not enough: one with the common word is the third"
+    index.close()
