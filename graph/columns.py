@@ -66,7 +66,7 @@ class NodeColumns:
         """Where nodes are; -1 for those that are not there."""
         if not len(self.numbers):
             return np.full(len(numbers), -1)
-        order = numbers.argsort()  # in order they are found side by side: a third less time among 100,000
+        order = numbers.argsort()  # in order they are found side by side: a quarter less time among 100,000
         rows = np.empty(len(numbers), np.int64)
         rows[order] = self.numbers.searchsorted(numbers[order])
         rows[rows == len(self.numbers)] = 0

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import math
+import shutil
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -45,8 +46,8 @@ FORMAT: Final = "text-7"  # names schema and contents; another one lives in anot
 _META: Final = "generation"
 _WRITER_HEAP: Final = 192_000_000  # 100,000 nodes in one segment: every further one costs each word's look-ups again
 _FUZZY_FIELDS: Final = {"symbol": 1.0, "name": 0.25}  # a near name beats a name with a near part
-_MANY_FILES: Final = 4_000  # from here on words that a fifth of the files have cost more than they tell
-_RARITY_OF_COMMON: Final = math.log(5.0)
+_MANY_FILES: Final = 4_000  # below, a search of all of them takes too little time to save any
+_RARITY_OF_COMMON: Final = math.log(5.0)  # of a word that a fifth of the files have
 _ROUNDED_UP: Final = 1.0 + 1e-5  # the engine adds in half of the digits
 _WORDS_KEPT: Final = 20_000  # of earlier queries
 _SEPARATORS: Final = frozenset(SEPARATORS)
@@ -110,6 +111,7 @@ class TantivyIndex:
             except BaseException:
                 writer.rollback()
                 raise
+            self._drop_other_formats()
 
     def discard(self, ids: Sequence[NodeId]) -> None:
         """Forget nodes; the generation stays."""
@@ -126,6 +128,12 @@ class TantivyIndex:
             if self._writer is not None:
                 self._writer.wait_merging_threads()
                 self._writer = None
+
+    def _drop_other_formats(self) -> None:
+        """Free what an older or newer version left: it would never be read again."""
+        for other in self._directory.parent.glob("text-[0-9]*"):
+            if other != self._directory:
+                shutil.rmtree(other, ignore_errors=True)
 
     def _open_writer(self) -> Any:
         if self._writer is None:
@@ -227,7 +235,6 @@ class TantivyReader:
         enough others weigh more than all such words together, they cannot be.
         """
         clauses = {word: self._file_clause(word, weight) for word, weight in weights.items()}
-        query = tantivy.Query.boolean_query(list(clauses.values()))  # only files have these words
         common = [word for word in weights if self._rarity(word) < _RARITY_OF_COMMON] if self._is_large else []
         if common and len(common) < len(weights):
             telling = tantivy.Query.boolean_query([clauses[word] for word in weights if word not in common])
@@ -237,6 +244,7 @@ class TantivyReader:
             enough = len(found.scores) == self._policy.files
             if enough and found.scores[-1] > sum(weights[word] for word in common) * _ROUNDED_UP:
                 return found
+        query = tantivy.Query.boolean_query(list(clauses.values()))  # only files have these words
         return self._fetch(self._within(query, scope), self._policy.files)
 
     def _file_clause(self, word: str, weight: float) -> tuple[Any, Any]:
@@ -603,17 +611,19 @@ def _storable(text: str) -> str:
 
 def _symbols(name: str, qualified_name: str) -> list[str]:
     """What can be typed to mean exactly this node: its name, and its (dotted) name with some of its qualifiers."""
-    around, _, last = qualified_name.rpartition(".")
-    if not (own := whole_form(last)):
-        return _symbols(name, around) if around else [form for form in [whole_form(name)] if form]
-    return sorted({whole_form(name), *[f"{qualifiers}.{own}" for qualifiers in _qualifiers(around)]} - {""})
+    own = ""
+    while qualified_name and not own:  # what has no letter and no digit (`_`) is no part of a name
+        qualified_name, _, last = qualified_name.rpartition(".")
+        own = whole_form(last)
+    tails = [f"{qualifiers}.{own}" for qualifiers in _qualifiers(qualified_name)]
+    return sorted({whole_form(name), *tails} - {""})
 
 
 @functools.lru_cache(maxsize=4096)
-def _qualifiers(qualified_name: str) -> list[str]:
+def _qualifiers(qualified_name: str) -> tuple[str, ...]:
     """What may stand before the name of what is inside of this: its last part, the last two and so on."""
     parts = [form for form in map(whole_form, qualified_name.split(".")) if form]
-    return [".".join(parts[-size:]) for size in range(1, min(_QUALIFIED_TAIL, len(parts) + 1))]
+    return tuple(".".join(parts[-size:]) for size in range(1, min(_QUALIFIED_TAIL, len(parts) + 1)))
 
 
 def _symbol_form(text: str) -> str:

@@ -15,7 +15,7 @@ from ctxsearch.graph.columns import NodeColumns
 from ctxsearch.graph.model import NodeDocument, NodeId, NodeKind, module_node_id
 from ctxsearch.search.fuzzy import allowed_edits, edit_distance
 from ctxsearch.search.identifiers import whole_form, words
-from ctxsearch.search.lexical import TantivyIndex
+from ctxsearch.search.lexical import TantivyIndex, _symbols
 from ctxsearch.search.matches import LexicalPolicy
 from ctxsearch.search.ports import SELECT_ALL, FullTextIndex, FullTextReader, Hit, Selection
 from ctxsearch.search.scope import Scope
@@ -384,4 +384,34 @@ def test_in_a_large_repository_files_with_common_words_alone_are_looked_at_where
     monkeypatch.setattr(reader, "_fetch", lambda query, limit: (asked.append(query), fetch(query, limit))[1])
     assert len(reader._with_words(weights, Scope()).addresses) == 3
     assert len(asked) == 2, "two are not enough: one with the common word is the third"
+    index.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "qualified", "expected"),
+    [
+        ("run", "app.jobs.run", ["app.jobs.run", "jobs.run", "run"]),
+        ("e", "a.b.c.d.e", ["b.c.d.e", "c.d.e", "d.e", "e"]),
+        ("_", "app.jobs._", ["app.jobs"]),
+        ("run", "", ["run"]),
+        ("", "", []),
+        ("run", "." * 5_000, ["run"]),
+        ("run", "app" + "._" * 5_000, ["run"]),
+    ],
+)
+def test_what_can_be_typed_to_mean_a_node(name: str, qualified: str, expected: list[str]) -> None:
+    assert _symbols(name, qualified) == expected
+
+
+def test_what_another_version_wrote_is_freed_once_the_index_is_there(tmp_path: Path) -> None:
+    older, other = tmp_path / "text-1", tmp_path / "text-of-somebody"
+    for directory in (older, other):
+        directory.mkdir()
+        (directory / "data").write_text("x")
+    index = TantivyIndex(tmp_path)
+    assert older.exists(), "nothing is freed before there is something in its place"
+    index.rebuild(1, sorted(by_path(APPLE).items()))
+    assert not older.exists()
+    assert (other / "data").exists(), "what is not ours stays"
+    assert found(index.reader(), "apple") == {APPLE.node.id}
     index.close()
