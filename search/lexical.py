@@ -42,7 +42,7 @@ from ctxsearch.search.scope import SEPARATORS, Scope, dotted, package_ancestors,
 from ctxsearch.search.segments import check_segments
 from ctxsearch.search.steps import demoted_flags
 
-FORMAT: Final = "text-7"  # names schema and contents; another one lives in another directory and is built anew
+FORMAT: Final = "text-8"  # names schema and contents; another one lives in another directory and is built anew
 _META: Final = "generation"
 _WRITER_HEAP: Final = 192_000_000  # 100,000 nodes in one segment: every further one costs each word's look-ups again
 _FUZZY_FIELDS: Final = {"symbol": 1.0, "name": 0.25}  # a near name beats a name with a near part
@@ -118,8 +118,7 @@ class TantivyIndex:
         with self._lock:
             writer = self._open_writer()
             for node_id in ids:
-                query = tantivy.Query.term_query(self._schema, "id", int(node_id, 16), "basic")
-                writer.delete_documents_by_query(query)
+                writer.delete_documents_by_query(_with_id(self._schema, int(node_id, 16)))
             writer.commit()
 
     def close(self) -> None:
@@ -503,7 +502,7 @@ def _schema() -> Any:
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
     builder.add_text_field("file_words", tokenizer_name="whitespace", index_option="basic")
     builder.add_text_field("title", tokenizer_name="raw", index_option="basic", stored=True)
-    builder.add_unsigned_field("id", fast=True, indexed=True)
+    builder.add_unsigned_field("id", fast=True)  # a list for each would take a tenth of the build, for repairs alone
     builder.add_unsigned_field("kind", indexed=True)
     builder.add_unsigned_field("generation", stored=True)
     return builder.build()
@@ -513,6 +512,10 @@ def _generation(searcher: Any, schema: Any) -> int:
     query = tantivy.Query.term_query(schema, "meta", _META, "basic")
     hits = searcher.search(query, 1, count=False).hits
     return int(searcher.doc(hits[0][1]).get_first("generation")) if hits else 0
+
+
+def _with_id(schema: Any, number: int) -> Any:
+    return tantivy.Query.range_query(schema, "id", tantivy.FieldType.Unsigned, number, number)
 
 
 class _Expansions(dict[str, str]):
@@ -557,8 +560,8 @@ def _is_file_node(node: CodeNode) -> bool:
 
 def _add_file_words(document: Any, bodies: Sequence[Sequence[str]]) -> None:
     """What a file says as a whole: every word of its nodes, whose texts together are the file's, once."""
-    words_once = set(_expanded(set().union(*bodies)).split())
-    document.add_text("file_words", " ".join(words_once))  # in any order: where a word stands is not indexed
+    # In any order, and a word again for every identifier that has it: neither is indexed.
+    document.add_text("file_words", _expanded(set().union(*bodies)))
 
 
 def _document(owner: str, of: NodeDocument, body: str) -> Any:
