@@ -6,8 +6,8 @@ A row is a node's place by id. Rows and the numbers of files mean something insi
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Final, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,9 +27,44 @@ def number_of(node_id: NodeId) -> int:
     return int(node_id, 16)
 
 
+def id_of(number: int) -> NodeId:
+    """The id that a number spells."""
+    return NodeId(f"{number:016x}")
+
+
 def numbers_of(ids: Iterable[NodeId]) -> Numbers:
     """The numbers that ids spell."""
     return np.array([int(one, 16) for one in ids], dtype=np.uint64)
+
+
+class _Buckets(NamedTuple):
+    """Ascending numbers by their first bits.
+
+    Ids are hashes, so no bucket has many: 400 of 100,000 are found in a third of the time of a binary search.
+    """
+
+    starts: Rows  # where each bucket begins
+    shift: np.uint64  # from a number to its bucket
+    most: int  # numbers in one bucket
+
+    @staticmethod
+    def of(numbers: Numbers) -> _Buckets | None:
+        """None where some bucket has so many that a binary search is quicker: they are no hashes, then."""
+        bits = max(1, (2 * len(numbers) - 1).bit_length())
+        shift = np.uint64(64 - bits)
+        counts = np.bincount((numbers >> shift).astype(np.int64), minlength=1 << bits)
+        most = int(counts.max())
+        return _Buckets(counts.cumsum() - counts, shift, most) if most <= _CROWDED else None
+
+    def places(self, numbers: Numbers, wanted: Numbers) -> Rows:
+        """Where the first number is that is not below each wanted one, or earlier where that is in another bucket."""
+        rows = self.starts[(wanted >> self.shift).astype(np.int64)]
+        for _ in range(self.most - 1):
+            rows += numbers.take(rows, mode="clip") < wanted
+        return rows
+
+
+_CROWDED: Final = 16
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -45,6 +80,11 @@ class NodeColumns:
     lines: NDArray[np.int32]  # by number of the file, how long it is; 0 unknown
     _file_numbers: Mapping[str, int]  # by path
     _directory_numbers: Mapping[str, int]
+    _buckets: _Buckets | None = field(init=False)  # of the numbers
+
+    def __post_init__(self) -> None:
+        """Divide the numbers once: every search looks hundreds of them up."""
+        object.__setattr__(self, "_buckets", _Buckets.of(self.numbers))
 
     @staticmethod
     def of(nodes: Iterable[CodeNode]) -> NodeColumns:
@@ -66,11 +106,9 @@ class NodeColumns:
         """Where nodes are; -1 for those that are not there."""
         if not len(self.numbers):
             return np.full(len(numbers), -1)
-        order = numbers.argsort()  # in order they are found side by side: a quarter less time among 100,000
-        rows = np.empty(len(numbers), np.int64)
-        rows[order] = self.numbers.searchsorted(numbers[order])
-        rows[rows == len(self.numbers)] = 0
-        rows[self.numbers[rows] != numbers] = -1
+        buckets = self._buckets
+        rows = self.numbers.searchsorted(numbers) if buckets is None else buckets.places(self.numbers, numbers)
+        rows[self.numbers.take(rows, mode="clip") != numbers] = -1
         return rows
 
     def with_unknown(self, numbers: Numbers) -> NodeColumns:
@@ -87,7 +125,7 @@ class NodeColumns:
 
     def node_id(self, row: int) -> NodeId:
         """The id of the node in a row."""
-        return NodeId(f"{int(self.numbers[row]):016x}")
+        return id_of(int(self.numbers[row]))
 
     def replaced(self, gone: Iterable[NodeId], new: Iterable[CodeNode]) -> NodeColumns:
         """Without some nodes, with others; one of the same id takes the other's place."""

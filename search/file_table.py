@@ -84,6 +84,7 @@ class FileTable:
         self._names = np.zeros((count, 2, _STEMS_OF_NAME), np.int32)  # of file and directory; 0 where there is no more
         self._sizes = np.ones((count, 2))  # how many stems a name has
         self._is_long = np.zeros(count, np.bool_)  # whether it has a name of more stems than fit
+        self._has_long = False  # whether any has
         self.directories = np.append(columns.directories, np.int32(-1))
         self.figures = np.zeros((4, count))  # what weighs in a file, whatever is asked: the next four
         self.doublings, self.depths, self.is_data, self.is_side = self.figures
@@ -96,13 +97,15 @@ class FileTable:
         numbers = [number for one in asked if (number := self._stems.get(one))]
         if not numbers:
             return None
-        is_asked = np.zeros(len(self._stems) + 1, np.int8)
+        is_asked = np.zeros(len(self._stems) + 1, np.uint8)
         is_asked[numbers] = 1
-        found = np.add.reduce(is_asked[self._names[files]], axis=2, dtype=np.int8)
-        shares: Scores = (found / self._sizes[files]).T
-        for place in self._is_long[files].nonzero()[0].tolist():
-            traits = file_traits[self._paths[files[place]]]
-            shares[:, place] = asked_share(traits.own, asked), asked_share(traits.parent, asked)
+        found = is_asked.take(self._names.take(files, axis=0))
+        counts = np.bitwise_count(found.view(np.uint64)[:, :, 0])  # a name's stems are eight bytes of 0 or 1
+        shares: Scores = (counts / self._sizes.take(files, axis=0)).T
+        if self._has_long:
+            for place in self._is_long[files].nonzero()[0].tolist():
+                traits = file_traits[self._paths[files[place]]]
+                shares[:, place] = asked_share(traits.own, asked), asked_share(traits.parent, asked)
         return shares
 
     def fill(self, files: Rows) -> None:
@@ -119,7 +122,8 @@ class FileTable:
         traits = file_traits[self._paths[file]]
         for which, name in enumerate((traits.own, traits.parent)):
             numbers = [self._stems.setdefault(one, len(self._stems) + 1) for one in name]
-            self._is_long[file] |= len(numbers) > _STEMS_OF_NAME
+            if len(numbers) > _STEMS_OF_NAME:
+                self._is_long[file] = self._has_long = True
             self._names[file, which, : len(numbers)] = numbers[:_STEMS_OF_NAME]
             self._sizes[file, which] = len(numbers) or 1
         self.depths[file] = traits.depth
@@ -128,7 +132,7 @@ class FileTable:
         self.is_side[file] = self.side[file] != 0
 
 
-_STEMS_OF_NAME: Final = 8
+_STEMS_OF_NAME: Final = 8  # as many as a number has bytes
 
 _tables: Final[weakref.WeakKeyDictionary[NodeColumns, FileTable]] = weakref.WeakKeyDictionary()
 

@@ -97,11 +97,13 @@ def _scores(nodes: NodeColumns, matches: Matches, evidence: Scores, demoted: int
     rows, scores = matches
     own = scores * (policy.node_match / scores[0] if scores[0] > 0 else 0.0)
     files, kinds = nodes.files[rows], nodes.kinds[rows]
-    around = evidence.copy()
-    places = _seconds(files)
-    around[files[places]] += own[places] * policy.second_match
+    seconds = _seconds(files)
+    with_seconds = files[seconds]  # each once
+    before = evidence[with_seconds]
+    evidence[with_seconds] += own[seconds] * policy.second_match
     own[kinds == _VARIABLE] *= policy.variable
-    own += around[files]
+    own += evidence[files]
+    evidence[with_seconds] = before
     own[kinds == _EXTERNAL] *= policy.external
     if demoted:
         own[(nodes.flags[rows] & demoted) != 0] *= policy.demotion

@@ -230,9 +230,9 @@ class Definition:
 
     def over_nodes(self, found: Found, query: SearchQuery, /) -> Scores:
         """Reorders exact symbols among themselves; the rest stays below them."""
-        places = (found.scores >= EXACT_SCORE).nonzero()[0].tolist()
-        if not places:
+        if found.scores.max(initial=0.0) < EXACT_SCORE:
             return found.scores
+        places = (found.scores >= EXACT_SCORE).nonzero()[0].tolist()
         nodes = found.nodes
         exact = [nodes.node(nodes.columns.node_id(row)) for row in found.rows[places].tolist()]
         typed = dotted(query.text.strip().removesuffix("()")).rpartition(".")[2]
@@ -292,12 +292,18 @@ class FilePrior:
     def over_files(self, listed: Listed, query: SearchQuery, /) -> None:
         """Files gain by what is known of them."""
         table, files = listed.table, listed.files
-        weights = np.array([[self.size_weight], [-self.depth_penalty], [-self.data_penalty], [-self.side_penalty]])
+        weights = _column(self.size_weight, -self.depth_penalty, -self.data_penalty, -self.side_penalty)
         gains = np.add.reduce(table.figures.take(files, axis=1) * weights, axis=0)
         asked = _asked_side(query.text)
         if asked:
             gains[(table.side[files] & asked) != 0] += self.side_penalty
         listed.gain(gains)
+
+
+@functools.lru_cache(maxsize=8)
+def _column(*weights: float) -> Scores:
+    """Weights of the figures of files."""
+    return np.array(weights)[:, None]
 
 
 @dataclass(frozen=True, slots=True)

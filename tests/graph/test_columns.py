@@ -97,6 +97,18 @@ def test_rows_are_where_nodes_are_and_minus_one_where_there_is_none() -> None:
     assert NodeColumns.of(()).rows(strangers).tolist() == [-1, -1]
 
 
+anywhere = st.integers(0, 2**64 - 1)
+side_by_side = st.builds(int.__add__, st.sampled_from([0, 2**63, 2**64 - 60]), st.integers(0, 59))
+
+
+@given(st.sets(anywhere | side_by_side, max_size=80), st.lists(anywhere | side_by_side, max_size=20))
+def test_every_number_is_found_whether_numbers_lie_apart_or_side_by_side(known: set[int], wanted: list[int]) -> None:
+    columns = NodeColumns.of(()).with_unknown(np.array(sorted(known), np.uint64))
+    asked = [*known, *wanted]
+    places = {number: row for row, number in enumerate(sorted(known))}
+    assert columns.rows(np.array(asked, np.uint64)).tolist() == [places.get(number, -1) for number in asked]
+
+
 @given(st.lists(nodes, max_size=6, unique_by=lambda one: one.id), st.lists(st.integers(0, 2**64 - 1), max_size=4))
 def test_of_unknown_nodes_nothing_is_said_and_the_others_stay(known: list[CodeNode], numbers: list[int]) -> None:
     columns = NodeColumns.of(known)
