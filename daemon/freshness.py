@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctxsearch.daemon.freshness_facts import FORMAT, Columns
+from ctxsearch.graph.columns import id_of, number_of
 from ctxsearch.graph.freshness import (
     DAY,
     PENALTY,
@@ -113,6 +114,10 @@ class NoHistory:
         """Always the same."""
         return UNKNOWN
 
+    def penalties(self, numbers: Sequence[int], /) -> list[float]:
+        """Always the same."""
+        return [UNKNOWN.penalty] * len(numbers)
+
     def below(self, _floor: Any, /) -> frozenset[NodeId]:
         """Nothing: an unknown node is not filtered away by a floor that it might pass."""
         return frozenset()
@@ -167,7 +172,7 @@ class FreshnessTable:
     ) -> None:
         self.generation = int(columns["header"][1])
         self._ids: NDArray[np.uint64] = columns["ids"]
-        self._rows = {f"{number:016x}": row for row, number in enumerate(self._ids.tolist())}
+        self._rows = {number: row for row, number in enumerate(self._ids.tolist())}
         self._columns = columns
         self._rules = rules
         self._node_of = node_of
@@ -190,26 +195,36 @@ class FreshnessTable:
             known = answers.facts[node_id] = self._look_up(node_id, answers.classified)
         return known
 
+    def penalties(self, numbers: Sequence[int]) -> list[float]:
+        """What the class of each node costs."""
+        rows = list(map(self._rows.get, numbers))
+        classes = self._current().classified.classes
+        return [
+            _CLASSES[classes.item(row)][1] if row is not None else self._stranger(number).penalty
+            for number, row in zip(numbers, rows, strict=True)
+        ]
+
     def below(self, floor: Any) -> frozenset[NodeId]:
         """All nodes whose class is lower; remembered, for a page asks for it again and again."""
         answers = self._current()
         if int(floor) not in answers.below:
             lower = self._ids[answers.classified.classes < int(floor)]
-            answers.below[int(floor)] = frozenset(NodeId(f"{number:016x}") for number in lower.tolist())
+            answers.below[int(floor)] = frozenset(map(id_of, lower.tolist()))
         return answers.below[int(floor)]
 
     def reasons(self, node_id: NodeId) -> tuple[str, ...]:
         """Why a node has its class, the weightiest reason first."""
-        row = self._rows.get(node_id)
+        number = number_of(node_id)
+        row = self._rows.get(number)
         if row is None:
-            if self._stranger(node_id) is NEWER_THAN_HISTORY:
+            if self._stranger(number) is NEWER_THAN_HISTORY:
                 return ("written since history was last read",)
             return ("HEAD moved since history was last read" if self._head_moved else "its history is not known",)
         return tuple(self._sentence(reason, row) for reason in self._current().classified.explain(row).reasons)
 
     def past(self, node_id: NodeId) -> NodePast:
         """What else is known of it."""
-        row = self._rows.get(node_id)
+        row = self._rows.get(number_of(node_id))
         if row is None:
             return NOTHING_PAST
         last, columns = int(self._last[row]), self._columns
@@ -231,7 +246,7 @@ class FreshnessTable:
         """The oldest code that living code relies on."""
         return tuple(
             OldHot(
-                NodeId(f"{int(self._ids[hot.node]):016x}"),
+                id_of(int(self._ids[hot.node])),
                 hot.age_days,
                 bool(self._facts.positions[hot.node] == BEYOND),
                 hot.living_references,
@@ -241,7 +256,7 @@ class FreshnessTable:
 
     def distrusting(self, paths: frozenset[str]) -> FreshnessTable:
         """The same where these files changed and could not be indexed again; itself when nothing is different."""
-        rows = [row for id_, row in self._rows.items() if self._path(NodeId(id_)) in paths] if paths else []
+        rows = [row for number, row in self._rows.items() if self._path(id_of(number)) in paths] if paths else []
         if rows == np.flatnonzero(self._facts.unreadable).tolist():
             return self
         made = FreshnessTable(self._columns, self._rules, self._node_of, rows)
@@ -274,9 +289,10 @@ class FreshnessTable:
         return _Answers(classified, None if time is None else time // DAY)
 
     def _look_up(self, node_id: NodeId, classified: Classified) -> FreshnessFact:
-        row = self._rows.get(node_id)
+        number = number_of(node_id)
+        row = self._rows.get(number)
         if row is None:
-            return self._stranger(node_id)
+            return self._stranger(number)
         freshness, penalty = _CLASSES[classified.classes.item(row)]
         source = _SOURCE_NAMES[self._facts.sources.item(row)]
         last = self._last.item(row)
@@ -284,13 +300,13 @@ class FreshnessTable:
             return FreshnessFact(freshness, penalty, source=source)
         return FreshnessFact(freshness, penalty, self._commits[last], self._facts.times.item(row), source)
 
-    def _stranger(self, node_id: NodeId) -> FreshnessFact:
-        node = self._node_of(node_id)
+    def _stranger(self, number: int) -> FreshnessFact:
+        node = self._node_of(id_of(number))
         is_known_to_be_new = self._has_git and not self._head_moved and (node is None or node.path)
         return NEWER_THAN_HISTORY if is_known_to_be_new else UNKNOWN
 
     def _name(self, row: int) -> str:
-        node = self._node_of(NodeId(f"{int(self._ids[row]):016x}"))
+        node = self._node_of(id_of(int(self._ids[row])))
         return node.qualified_name or node.name if node is not None else "something"
 
     def _since(self, row: int) -> str:

@@ -293,6 +293,10 @@ class FreshnessLookup(Protocol):
         """The class and the facts behind it."""
         ...
 
+    def penalties(self, numbers: Sequence[int], /) -> list[float]:
+        """The factors of many nodes, by the numbers of their ids: those of their facts."""
+        ...
+
     def below(self, floor: Freshness, /) -> frozenset[NodeId]:
         """All nodes whose class is lower than the floor."""
         ...

@@ -6,7 +6,7 @@ Nodes are numbers while a request runs: ranking asks the same of hundreds of the
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Concatenate, Final, Generic, NamedTuple, ParamSpec, TypeVar
 
@@ -15,7 +15,7 @@ import numpy as np
 from ctxsearch.graph.columns import NO_FILE, Numbers, Rows
 from ctxsearch.graph.graph import Hit as Walked
 from ctxsearch.graph.model import CodeNode, NodeId
-from ctxsearch.search.ports import Corpus, FreshnessFact, Hit, Hits, Scores, Selection, node_ids
+from ctxsearch.search.ports import Corpus, FreshnessFact, Hit, Hits, Scores, Selection
 from ctxsearch.search.query import SearchQuery, Signal
 from ctxsearch.search.ranking import Fusion, Placed, RankedList
 from ctxsearch.search.results import SignalReport
@@ -77,7 +77,6 @@ class Run:
     weights: Mapping[Signal, float]  # of the signals that this request runs
     files: dict[Key, int | None] = field(default_factory=dict)  # of every node found; None: it stands in none
     nodes: dict[Key, CodeNode] = field(default_factory=dict)  # of those that were asked for
-    facts: dict[Key, FreshnessFact] = field(default_factory=dict)  # likewise
     lists: dict[Signal, RankedList[Key]] = field(default_factory=dict)
     by_text: Fusion[Key] | None = None  # all lists but the graph's, which starts from the best of them
     reports: dict[Signal, SignalReport] = field(default_factory=dict)
@@ -121,42 +120,34 @@ class Run:
         """The node itself."""
         node = self.nodes.get(key)
         if node is None:
-            node = self.nodes[key] = self._looked_up(self.member(key), self.node_id(key))
+            node = self.member(key).corpus.nodes.node(self.node_id(key))
+            assert node is not None, "columns and nodes are of one generation"
+            self.nodes[key] = node
         return node
 
     def penalties(self, keys: Sequence[Key]) -> list[float]:
         """What the age of each node costs."""
-        return [fact.penalty for fact in self.freshness(keys)]
-
-    def freshness(self, keys: Sequence[Key]) -> list[FreshnessFact]:
-        """How fresh each node is."""
-        facts = self.facts
-        new = [key for key in keys if key not in facts]
-        for member, own in self._by_member(new):
-            fact = member.corpus.freshness.fact
-            ids = node_ids(member.corpus.nodes.columns.numbers[[key - member.first_key for key in own]].tolist())
-            for key, node_id in zip(own, ids, strict=True):
-                facts[key] = fact(node_id)
-                self.nodes[key] = self._looked_up(member, node_id)
-        return [facts[key] for key in keys]
-
-    def _by_member(self, keys: Sequence[Key]) -> Iterator[tuple[Member, Sequence[Key]]]:
-        """Keys by the corpus of their nodes."""
+        if len(self.members) == 1:
+            return _penalties(self.members[0], keys)
+        found: dict[Key, float] = {}
         for member in self.members:
-            own = keys if len(self.members) == 1 else [key for key in keys if self.member(key) is member]
-            if own:
-                yield member, own
+            own = [key for key in keys if self.member(key) is member]
+            found.update(zip(own, _penalties(member, own), strict=True))
+        return [found[key] for key in keys]
 
-    @staticmethod
-    def _looked_up(member: Member, node_id: NodeId) -> CodeNode:
-        found = member.corpus.nodes.node(node_id)
-        assert found is not None, "columns and nodes are of one generation"
-        return found
+    def freshness(self, key: Key) -> FreshnessFact:
+        """How fresh a node is."""
+        return self.member(key).corpus.freshness.fact(self.node(key).id)
 
     def place(self, key: Key) -> Placed:
         """What decides between equals."""
         node = self.node(key)
         return node.path, node.start_line, node.id
+
+
+def _penalties(member: Member, keys: Sequence[Key]) -> list[float]:
+    rows = [key - member.first_key for key in keys] if member.first_key else keys
+    return member.corpus.freshness.penalties(member.corpus.nodes.columns.numbers[rows].tolist())
 
 
 _Given = ParamSpec("_Given")

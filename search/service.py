@@ -377,7 +377,7 @@ class ContextSearchService:
     # Filling in
 
     def _results(self, run: Run, ranked: Sequence[Ranked[Key]]) -> tuple[SearchResult, ...]:
-        facts = run.freshness([one.key for one in ranked])
+        facts = [run.freshness(one.key) for one in ranked]
         members = [run.member(one.key) for one in ranked]
         nodes = [run.node(one.key) for one in ranked]
         texts = self._texts(run, members, nodes)

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 from scratch_repository import DAY, ScratchRepository
 
-from ctxsearch.daemon.freshness import FreshnessRules, FreshnessTable, load_freshness
+from ctxsearch.daemon.freshness import NO_HISTORY, FreshnessRules, FreshnessTable, load_freshness
 from ctxsearch.daemon.layout import Layout
 from ctxsearch.daemon.messages import Job, Report
 from ctxsearch.daemon.show import freshness_line
 from ctxsearch.daemon.worker import FollowWorker
 from ctxsearch.graph.catalog import Catalog
+from ctxsearch.graph.columns import number_of
 from ctxsearch.graph.freshness import Freshness, Thresholds
 from ctxsearch.graph.git import Git
 from ctxsearch.graph.model import CodeNode, NodeId, NodeKind
@@ -319,6 +320,10 @@ def test_what_has_no_file_is_of_unknown_age_and_what_is_newer_than_the_table_is_
     assert looked.table.fact(NodeId("f" * 16)).freshness is Freshness.FRESH
     assert looked.table.reasons(NodeId("f" * 16)) == ("written since history was last read",)
     moved = looked.table.at("another commit")
+    everything = [looked.id("a.f"), external, NodeId("f" * 16)]
+    for table in (looked.table, moved, NO_HISTORY):
+        penalties = table.penalties([number_of(one) for one in everything])
+        assert penalties == [table.fact(one).penalty for one in everything]
     assert moved.fact(NodeId("f" * 16)).freshness is Freshness.ACCEPTABLE
     assert moved.fact(NodeId("f" * 16)).source == "none"
     assert moved.reasons(NodeId("f" * 16)) == ("HEAD moved since history was last read",)

@@ -15,6 +15,7 @@ from pathlib import Path
 from ctxsearch.daemon.texts import KeptTexts, Texts
 from ctxsearch.daemon.worker import caught_up
 from ctxsearch.graph.catalog import Catalog
+from ctxsearch.graph.columns import id_of
 from ctxsearch.graph.freshness import PENALTY, Freshness
 from ctxsearch.graph.graph import CodeGraph
 from ctxsearch.graph.model import (
@@ -47,6 +48,9 @@ class Ages:
     def fact(self, node_id: NodeId, /) -> FreshnessFact:
         age = self.ages.get(node_id, Freshness.FRESH)
         return FreshnessFact(age, PENALTY[age], "c0ffee", 1_700_000_000, "git")
+
+    def penalties(self, numbers: Sequence[int], /) -> list[float]:
+        return [self.fact(node_id).penalty for node_id in map(id_of, numbers)]
 
     def below(self, floor: Freshness, /) -> frozenset[NodeId]:
         return frozenset(one for one, age in self.ages.items() if age < floor)

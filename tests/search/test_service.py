@@ -861,6 +861,21 @@ def test_several_repositories_are_searched_as_one_and_can_be_chosen(tmp_path: Pa
     other.close()
 
 
+def test_every_node_of_several_repositories_pays_for_its_own_age(tmp_path: Path, corpus: Corpus) -> None:
+    ages = {"parse_amount": Freshness.STALE_WITH_RISK}
+    other = Project(tmp_path / "work", tmp_path / "state", name="billing", ages=ages)
+    service = ContextSearchService(bundled_embedder())
+    service.publish(corpus)
+    service.publish(other.index({"money.py": "def parse_amount(text):\n    return text\n"}))
+    answer = service.search(SearchQuery(text="parse_amount", mode=Mode.KEYWORD))
+    amounts = {one.repository: one for one in answer.results if one.node.name == "parse_amount"}
+    assert {name: one.freshness.penalty for name, one in amounts.items()} == {"app": 1.0, "billing": 0.5}
+    for one in amounts.values():
+        assert one.score == pytest.approx(one.votes[Signal.BM25].contribution * one.freshness.penalty)
+    service.close()
+    other.close()
+
+
 def test_min_generation_waits_for_the_publication(temporary: ContextSearchService, corpus: Corpus) -> None:
     newer = dataclasses.replace(corpus, generation=corpus.generation + 1)
     answers: list[SearchResponse] = []
