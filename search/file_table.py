@@ -90,7 +90,16 @@ class FileTable:
         self.doublings, self.depths, self.is_data, self.is_side = self.figures
         self.doublings[:] = _DOUBLINGS[np.minimum(np.append(columns.lines, 0), _MANY_LINES)]  # of its lines
         # depths: in how many directories it is; is_data: holds data or prose; is_side: 0 or 1, all of them
+        self._weighed: dict[tuple[float, ...], Scores] = {}  # the figures of every file, added up by weights
         self.side = np.zeros(count, np.int64)  # the stems that say that it is side code, a bit for each
+
+    def weighed(self, files: Rows, weights: tuple[float, float, float, float]) -> Scores:
+        """What the figures of files weigh together."""
+        sums = self._weighed.get(weights)
+        if sums is None:
+            with self._lock:
+                sums = self._weighed[weights] = _weighed(self.figures, weights)
+        return sums[files]
 
     def asked_shares(self, files: Rows, asked: frozenset[str]) -> Scores | None:
         """How much of the names of files, and of their directories, is asked for; None where nothing is of any file."""
@@ -114,9 +123,12 @@ class FileTable:
         if known.all():
             return
         with self._lock:
-            for file in files[~known].tolist():
+            new = files[~known]
+            for file in new.tolist():
                 self._read(file)
-                self._known[file] = True  # last: another thread may look
+            for weights, sums in self._weighed.items():
+                sums[new] = _weighed(self.figures[:, new], weights)
+            self._known[new] = True  # last: another thread may look
 
     def _read(self, file: int) -> None:
         traits = file_traits[self._paths[file]]
@@ -130,6 +142,11 @@ class FileTable:
         self.is_data[file] = traits.is_data
         self.side[file] = side_bits(traits.side)
         self.is_side[file] = self.side[file] != 0
+
+
+def _weighed(figures: Scores, weights: tuple[float, ...]) -> Scores:
+    sums: Scores = np.add.reduce(figures * np.array(weights)[:, None], axis=0)
+    return sums
 
 
 _STEMS_OF_NAME: Final = 8  # as many as a number has bytes

@@ -46,8 +46,7 @@ FORMAT: Final = "text-8"  # names schema and contents; another one lives in anot
 _META: Final = "generation"
 _WRITER_HEAP: Final = 192_000_000  # 100,000 nodes in one segment: every further one costs each word's look-ups again
 _FUZZY_FIELDS: Final = {"symbol": 1.0, "name": 0.25}  # a near name beats a name with a near part
-_MANY_FILES: Final = 4_000  # below, a search of all of them takes too little time to save any
-_RARITY_OF_COMMON: Final = math.log(5.0)  # of a word that a fifth of the files have
+_HOPED: Final = 1.5  # times what the last file that takes part weighs at least: so much it mostly does weigh
 _ROUNDED_UP: Final = 1.0 + 1e-5  # the engine adds in half of the digits
 _WORDS_KEPT: Final = 20_000  # of earlier queries
 _SEPARATORS: Final = frozenset(SEPARATORS)
@@ -166,7 +165,7 @@ class TantivyReader:
         self.generation = _generation(searcher, schema)
         self._is_file = tantivy.Query.const_score_query(self._term("kind", int(NodeKind.MODULE)), 0.0)
         self._file_count = int(searcher.search(self._is_file, 1, count=True).count or 0)
-        self._is_large = self._file_count > _MANY_FILES
+        self._rarity_of_many = self._rarity_of(policy.files)
 
     def count(self) -> int:
         """Nodes that can be found."""
@@ -230,19 +229,23 @@ class TantivyReader:
     def _with_words(self, weights: Mapping[str, float], scope: Scope) -> _Fetched:
         """The files whose words weigh most together.
 
-        Files that have none but words of most files are seldom among them, and are most of those to be looked at: where
-        enough others weigh more than all such words together, they cannot be.
+        Most files have none of the words but light ones, which most files have. Where the last file that is found
+        without looking at those weighs more than all light words together, none of them would have been before it.
         """
         clauses = {word: self._file_clause(word, weight) for word, weight in weights.items()}
-        common = [word for word in weights if self._rarity(word) < _RARITY_OF_COMMON] if self._is_large else []
-        if common and len(common) < len(weights):
-            telling = tantivy.Query.boolean_query([clauses[word] for word in weights if word not in common])
-            beside = [clauses[word] for word in common]
-            quick = tantivy.Query.boolean_query([(tantivy.Occur.Must, telling), *beside])
-            found = self._fetch(self._within(quick, scope), self._policy.files)
+        sure = max(
+            (weight for word, weight in weights.items() if self._rarity(word) <= self._rarity_of_many), default=0.0
+        )
+        tried: list[str] = []
+        for hoped in (_HOPED * sure, sure):
+            light = _lightest(weights, hoped)
+            if not light or light == tried:
+                continue
+            found = self._fetch(self._within(_beside(clauses, light), scope), self._policy.files)
             enough = len(found.scores) == self._policy.files
-            if enough and found.scores[-1] > sum(weights[word] for word in common) * _ROUNDED_UP:
+            if enough and found.scores[-1] > sum(weights[word] for word in light) * _ROUNDED_UP:
                 return found
+            tried = light
         query = tantivy.Query.boolean_query(list(clauses.values()))  # only files have these words
         return self._fetch(self._within(query, scope), self._policy.files)
 
@@ -291,11 +294,15 @@ class TantivyReader:
         rarity = self._rarities.get(word)
         if rarity is None:
             count = int(self._searcher.doc_freq("file_words", word))
-            rarity = math.log(1.0 + (self._file_count - count + 0.5) / (count + 0.5)) if count else 0.0
+            rarity = self._rarity_of(count) if count else 0.0
             if len(self._rarities) >= _WORDS_KEPT:
                 self._rarities.clear()
             self._rarities[word] = rarity
         return rarity
+
+    def _rarity_of(self, count: int) -> float:
+        """How much a word tells that so many files have."""
+        return math.log(1.0 + (max(self._file_count, count) - count + 0.5) / (count + 0.5))
 
     def _shown(self, files: Matches, scope: Scope, nodes: NodeColumns) -> NDArray[np.bool_] | None:
         """Which files may be results themselves: others may have nodes that are; None: all."""
@@ -307,7 +314,7 @@ class TantivyReader:
         inside = self._fetch(self._within(self._is_file, packages), self._file_count)
         return np.isin(files.rows, nodes.rows(self._numbers(inside.addresses)))
 
-    def _numbers(self, addresses: list[Any]) -> Numbers:
+    def _numbers(self, addresses: Sequence[Any]) -> Numbers:
         """The numbers of the ids of what was found."""
         return np.array(self._searcher.fast_field_values("id", addresses), np.uint64)
 
@@ -401,13 +408,21 @@ class TantivyReader:
 
     def _fetch(self, query: Any, limit: int) -> _Fetched:
         hits = self._searcher.search(query, limit, count=False).hits
-        return _Fetched([address for _, address in hits], [score for score, _ in hits])
+        if not hits:
+            return _NOTHING
+        scores, addresses = zip(*hits, strict=True)
+        return _Fetched(addresses, scores)
 
     def _exact(self, text: str, terms: Mapping[str, float], scope: Scope, limit: int) -> _Fetched:
         """Nodes whose (qualified) name is what was typed; nothing where no name is typed."""
         symbol = _symbol_form(text) if self._policy.exact_symbol else ""
-        if not symbol:
+        count = int(self._searcher.doc_freq("symbol", symbol)) if symbol else 0
+        if not count:
             return _NOTHING
+        if count == 1:  # nothing to compare it with
+            return self._fetch(
+                self._within(tantivy.Query.const_score_query(self._term("symbol", symbol), 1.0), scope), 1
+            )
         *_, wanted = self._queries(terms)  # few nodes have that name: no list is read to its end
         named = tantivy.Query.const_score_query(self._term("symbol", symbol), 0.0)
         query = tantivy.Query.boolean_query([(tantivy.Occur.Must, named), (tantivy.Occur.Should, wanted)])
@@ -446,12 +461,12 @@ class _Word(NamedTuple):
 class _Fetched(NamedTuple):
     """What the engine answered, best first."""
 
-    addresses: list[Any]
-    scores: list[float]
+    addresses: Sequence[Any]
+    scores: Sequence[float]
     factor: float = 1.0  # on the scores
 
 
-_NOTHING: Final = _Fetched([], [])
+_NOTHING: Final = _Fetched((), ())
 
 
 def _parted(found: Sequence[_Fetched], rows: Rows) -> list[Matches]:
@@ -484,6 +499,29 @@ def _of_files(scope: Scope) -> Scope:
         exclude_paths=scope.exclude_paths,
         exclude_languages=scope.exclude_languages,
     )
+
+
+def _lightest(weights: Mapping[str, float], limit: float) -> list[str]:
+    """The words that weigh least, as many as weigh less than the limit together, but not all."""
+    light: list[str] = []
+    left = limit / _ROUNDED_UP
+    for word in sorted(weights, key=weights.__getitem__)[:-1]:
+        left -= weights[word]
+        if left <= 0:
+            break
+        light.append(word)
+    return light
+
+
+def _beside(clauses: Mapping[str, tuple[Any, Any]], light: Sequence[str]) -> Any:
+    """What has any of the words that are not light; light ones only add to its score.
+
+    One inside the other: of several beside each other the engine would read whole lists instead of looking up.
+    """
+    query = tantivy.Query.boolean_query([clause for word, clause in clauses.items() if word not in light])
+    for word in reversed(light):
+        query = tantivy.Query.boolean_query([(tantivy.Occur.Must, query), clauses[word]])
+    return query
 
 
 def _heaviest(weights: Mapping[str, float], limit: int) -> Mapping[str, float]:

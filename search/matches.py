@@ -126,7 +126,8 @@ def _merged(found: Sequence[Matches]) -> Matches:
         return NO_MATCHES
     rows, scores = map(np.concatenate, zip(*found, strict=True)) if len(found) > 1 else found[0]
     rows, places = in_order(rows)
-    first = np.ones(len(rows), np.bool_)
+    first = np.empty(len(rows), np.bool_)
+    first[:1] = True
     np.not_equal(rows[1:], rows[:-1], out=first[1:])
     rows, scores = rows[first], scores[places[first]]
     order = (-scores).argsort(kind="stable")

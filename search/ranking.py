@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import operator
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Generic, NamedTuple, TypeVar
 
@@ -45,8 +45,11 @@ class RankedList(Generic[Key]):
 
     def __post_init__(self) -> None:
         """Look the places up once: fusion, coherence and the page all ask."""
-        last = len(self.keys) - 1
-        object.__setattr__(self, "places", dict(zip(reversed(self.keys), range(last, -1, -1), strict=True)))
+        count = len(self.keys)
+        places = dict(zip(self.keys, range(count), strict=True))
+        if len(places) < count:  # of several places the first is written last
+            places = dict(zip(reversed(self.keys), range(count - 1, -1, -1), strict=True))
+        object.__setattr__(self, "places", places)
 
     @staticmethod
     def of(signal: Signal, hits: Iterable[tuple[Key, float]]) -> RankedList[Key]:
@@ -95,7 +98,7 @@ def fuse(
     a signal that will be `joined`, its weight is among them.
     """
     by_signal = {ranked.signal: ranked for ranked in lists}
-    ran = [by_signal[signal] for signal in Signal if weights.get(signal, 0.0) > 0 and signal in by_signal]
+    ran = [by_signal[signal] for signal in _SIGNALS if weights.get(signal, 0.0) > 0 and signal in by_signal]
     voting = [ranked.signal for ranked in ran] + ([room_for] if room_for is not None else [])
     total = math.fsum(weights[signal] for signal in voting)
     ballots = tuple(_ballot(one, weights[one.signal] / total) for one in ran)
@@ -157,7 +160,7 @@ class Ranked(msgspec.Struct, Generic[Key], frozen=True, gc=False):
 
 def order(
     fusion: Fusion[Key],
-    candidates: Iterable[Key],
+    candidates: Collection[Key],
     penalties: Penalties[Key] | None,
     place: Callable[[Key], Placed],
     min_score: float,
@@ -165,11 +168,11 @@ def order(
 ) -> list[Ranked[Key]]:
     """Penalties, filter, sort, cut: in that order. Without penalties every factor is 1.
 
-    Only what may be among the first `limit` is asked for its penalty, votes and place: nothing below the score of the
-    last.
+    Candidates are of what was fused, each once. Only what may be among the first `limit` is asked for its penalty,
+    votes and place: nothing below the score of the last.
     """
     fused = fusion.scores
-    kept = [(key, fused[key]) for key in candidates]
+    kept = list(fused.items()) if len(candidates) == len(fused) else [(key, fused[key]) for key in candidates]
     last = _last_of_page(kept, limit)
     if penalties is not None:
         # Penalties only lower: what is below all of these after theirs cannot be before them.

@@ -8,14 +8,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Concatenate, Final, Generic, NamedTuple, ParamSpec, TypeVar
+from typing import Concatenate, Final, Generic, NamedTuple, ParamSpec, TypeVar, cast
 
 import numpy as np
 
-from ctxsearch.graph.columns import NO_FILE, Numbers, Rows
+from ctxsearch.graph.columns import NO_FILE, Numbers, Rows, id_of
 from ctxsearch.graph.graph import Hit as Walked
 from ctxsearch.graph.model import CodeNode, NodeId
-from ctxsearch.search.ports import Corpus, FreshnessFact, Hit, Hits, Scores, Selection
+from ctxsearch.search.ports import Corpus, Hit, Hits, Scores, Selection
 from ctxsearch.search.query import SearchQuery, Signal
 from ctxsearch.search.ranking import Fusion, Placed, RankedList
 from ctxsearch.search.results import SignalReport
@@ -125,6 +125,15 @@ class Run:
             self.nodes[key] = node
         return node
 
+    def nodes_of(self, keys: Sequence[Key]) -> list[CodeNode]:
+        """The nodes themselves."""
+        if len(self.members) != 1:
+            return list(map(self.node, keys))
+        lookup = self.members[0].corpus.nodes
+        nodes = list(map(lookup.node, map(id_of, lookup.columns.numbers[keys].tolist())))
+        assert None not in nodes, "columns and nodes are of one generation"
+        return cast("list[CodeNode]", nodes)
+
     def penalties(self, keys: Sequence[Key]) -> list[float]:
         """What the age of each node costs."""
         if len(self.members) == 1:
@@ -134,10 +143,6 @@ class Run:
             own = [key for key in keys if self.member(key) is member]
             found.update(zip(own, _penalties(member, own), strict=True))
         return [found[key] for key in keys]
-
-    def freshness(self, key: Key) -> FreshnessFact:
-        """How fresh a node is."""
-        return self.member(key).corpus.freshness.fact(self.node(key).id)
 
     def place(self, key: Key) -> Placed:
         """What decides between equals."""

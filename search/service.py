@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
@@ -367,19 +367,18 @@ class ContextSearchService:
         reasons = "; ".join(run.warnings)
         raise Unavailable(f"no signal could answer: {reasons}")
 
-    def _accepted(self, run: Run, candidates: Iterable[Key]) -> list[Key]:
+    def _accepted(self, run: Run, candidates: Collection[Key]) -> Collection[Key]:
         """In scope, not below the floor: checked once more, whatever the indexes did."""
         if all(member.selection.is_everything for member in run.members):
-            return list(candidates)
+            return candidates
         accepts = {member.first_key: self._acceptance(run, member.selection) for member in run.members}
         return [key for key in candidates if accepts[run.member(key).first_key](run.node(key))]
 
     # Filling in
 
     def _results(self, run: Run, ranked: Sequence[Ranked[Key]]) -> tuple[SearchResult, ...]:
-        facts = [run.freshness(one.key) for one in ranked]
         members = [run.member(one.key) for one in ranked]
-        nodes = [run.node(one.key) for one in ranked]
+        nodes = run.nodes_of([one.key for one in ranked])
         texts = self._texts(run, members, nodes)
         contents = self._contents(run, nodes, texts)
         return tuple(
@@ -388,15 +387,13 @@ class ContextSearchService:
                 node=node,
                 score=one.score,
                 votes=one.votes,
-                freshness=fact,
+                freshness=member.corpus.freshness.fact(node.id),
                 label=_label(one.votes),
                 reach=reach_of(run.reached.get(one.key)),
                 content=content,
                 on_disk=text.on_disk,
             )
-            for one, member, node, fact, content, text in zip(
-                ranked, members, nodes, facts, contents, texts, strict=True
-            )
+            for one, member, node, content, text in zip(ranked, members, nodes, contents, texts, strict=True)
         )
 
     def _texts(self, run: Run, members: Sequence[Member], nodes: Sequence[CodeNode]) -> list[NodeContent]:

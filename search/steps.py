@@ -39,7 +39,7 @@ def demoted_flags(text: str, paths: tuple[str, ...]) -> int:
     A word asks for its own kind: who asks how dependencies are vendored is not looking for tests. A number, since enum
     members answer `&` in Python, and every candidate is asked.
     """
-    asked = _ASKED_FLAGS.keys() & {word for part in (subject(text), *paths) for word in words(part)}
+    asked = [word for part in (subject(text), *paths) for word in words(part) if word in _ASKED_FLAGS]
     left = DEMOTED_FLAGS
     for word in asked:
         left &= ~_ASKED_FLAGS[word]
@@ -292,18 +292,12 @@ class FilePrior:
     def over_files(self, listed: Listed, query: SearchQuery, /) -> None:
         """Files gain by what is known of them."""
         table, files = listed.table, listed.files
-        weights = _column(self.size_weight, -self.depth_penalty, -self.data_penalty, -self.side_penalty)
-        gains = np.add.reduce(table.figures.take(files, axis=1) * weights, axis=0)
+        weights = self.size_weight, -self.depth_penalty, -self.data_penalty, -self.side_penalty
+        gains = table.weighed(files, weights)
         asked = _asked_side(query.text)
         if asked:
             gains[(table.side[files] & asked) != 0] += self.side_penalty
         listed.gain(gains)
-
-
-@functools.lru_cache(maxsize=8)
-def _column(*weights: float) -> Scores:
-    """Weights of the figures of files."""
-    return np.array(weights)[:, None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,9 +312,7 @@ class DirectoryCoherence:
 
     def over_files(self, listed: Listed, query: SearchQuery, /) -> None:  # noqa: ARG002
         """Files gain their directory's share, counted from the lowest score of the list; exact symbols do not count."""
-        best = listed.best_of_files()
-        lowest = np.minimum.reduce(np.where(best > -math.inf, best, math.inf))
-        above = np.maximum(best, lowest) - lowest if lowest < math.inf else np.zeros(len(best))
+        above = _above_lowest(listed.best_of_files())
         falling = (-above).argsort()  # of equals any one first: they count the same
         directories, order = in_order(listed.table.directories[listed.files[falling]])
         order = falling[order]
@@ -329,9 +321,19 @@ class DirectoryCoherence:
         first = np.zeros((self.others + 1, len(group.starts)))  # the best files of each directory, and one more
         first[place[::-1], group.run[::-1]] = above[order[::-1]]  # of several in one place the last written stays
         shares = np.add.reduce(_shares_of_others(self.fading, self.others) * first, axis=1)
-        gains = np.empty(len(best))
+        gains = np.empty(len(above))
         gains[order] = self.weight * shares[place, group.run]
         listed.gain(gains)
+
+
+def _above_lowest(best: Scores) -> Scores:
+    """Scores counted from the lowest one; 0 of what has none, which is minus infinity."""
+    lowest = np.minimum.reduce(best)
+    if lowest > -math.inf:
+        above: Scores = best - lowest
+        return above
+    lowest = np.minimum.reduce(np.where(best > -math.inf, best, math.inf))
+    return np.maximum(best, lowest) - lowest if lowest < math.inf else np.zeros(len(best))
 
 
 @functools.lru_cache(maxsize=8)

@@ -15,10 +15,11 @@ from ctxsearch.graph.columns import NodeColumns
 from ctxsearch.graph.model import NodeDocument, NodeId, NodeKind, module_node_id
 from ctxsearch.search.fuzzy import allowed_edits, edit_distance
 from ctxsearch.search.identifiers import whole_form, words
-from ctxsearch.search.lexical import TantivyIndex, _symbols
+from ctxsearch.search.lexical import TantivyIndex, _lightest, _symbols
 from ctxsearch.search.matches import LexicalPolicy
 from ctxsearch.search.ports import SELECT_ALL, FullTextIndex, FullTextReader, Hit, Selection
 from ctxsearch.search.scope import Scope
+from ctxsearch.search.steps import EXACT_SCORE
 
 
 class PlainReader:
@@ -351,17 +352,18 @@ def test_looking_past_files_that_have_common_words_alone_finds_the_same_files(
     reader = index.reader()
     known = columns(*documents)
     for text in ("everywhere rare", "often usual once everywhere", "seldom", "everywhere"):
-        answers = []
-        for is_large in (False, True):
-            reader._is_large = is_large
-            answers.append(
-                [(hit.id, pytest.approx(hit.score, rel=1e-5)) for hit in reader.search(text, SELECT_ALL, 40, known)]
-            )
-        assert answers[0] == answers[1]
+        for selection in (SELECT_ALL, Selection(Scope(exclude_paths=("1*.py",)))):
+            answers = []
+            for rarity in (reader._rarity_of(4), -1.0):  # of no word is so little told: every file is looked at
+                reader._rarity_of_many = rarity
+                answers.append(
+                    [(hit.id, pytest.approx(hit.score, rel=1e-5)) for hit in reader.search(text, selection, 40, known)]
+                )
+            assert answers[0] == answers[1]
     index.close()
 
 
-def test_in_a_large_repository_files_with_common_words_alone_are_looked_at_where_others_are_few(
+def test_files_with_common_words_alone_are_looked_at_where_others_are_few(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     common = [file_document(f"{number}.py", "setup", qualified=f"m{number}") for number in range(20)]
@@ -369,7 +371,6 @@ def test_in_a_large_repository_files_with_common_words_alone_are_looked_at_where
     index = TantivyIndex(tmp_path, LexicalPolicy(files=3))
     index.apply(1, by_path(*common, *telling), [])
     reader = index.reader()
-    reader._is_large = True
     asked: list[object] = []
     fetch = reader._fetch
     monkeypatch.setattr(reader, "_fetch", lambda query, limit: (asked.append(query), fetch(query, limit))[1])
@@ -379,11 +380,37 @@ def test_in_a_large_repository_files_with_common_words_alone_are_looked_at_where
     asked.clear()
     index.apply(2, {}, ["t0.py"])
     reader = index.reader()
-    reader._is_large = True
     fetch = reader._fetch
     monkeypatch.setattr(reader, "_fetch", lambda query, limit: (asked.append(query), fetch(query, limit))[1])
     assert len(reader._with_words(weights, Scope()).addresses) == 3
     assert len(asked) == 2, "two are not enough: one with the common word is the third"
+    index.close()
+
+
+@given(st.dictionaries(WORDS, st.floats(0.01, 9.0), min_size=1), st.floats(0.0, 20.0))
+def test_light_words_weigh_less_than_the_limit_together_and_are_never_all(
+    weights: dict[str, float], limit: float
+) -> None:
+    light = _lightest(weights, limit)
+    assert len(light) < len(weights)
+    assert not light or sum(weights[word] for word in light) < limit
+    assert all(weights[one] <= weights[other] for one in light for other in weights if other not in light)
+
+
+@pytest.mark.parametrize("also", [[], ["app/other.py"]])
+def test_the_one_symbol_of_a_name_is_found_first_and_only_inside_of_the_scope(tmp_path: Path, also: list[str]) -> None:
+    named = [document("drain_pool", path=path) for path in ["app/pool.py", *also]]
+    mention = document("close", path="app/close.py", body="drain_pool()")
+    index = TantivyIndex(tmp_path)
+    index.apply(1, by_path(*named, mention), [])
+    reader, known = index.reader(), columns(*named, mention)
+    hits = reader.search("drain_pool", SELECT_ALL, 10, known)
+    assert {hit.id for hit in hits[: len(named)]} == {one.node.id for one in named}
+    assert hits.scores[len(named) - 1] >= EXACT_SCORE > hits.scores[len(named)]
+    elsewhere = Selection(Scope(exclude_paths=("app/pool.py", *also)))
+    assert [hit.id for hit in reader.search("drain_pool", elsewhere, 10, known)] == [mention.node.id]
+    index.apply(2, {}, ["app/pool.py", *also])
+    assert [hit.id for hit in index.reader().search("drain_pool", SELECT_ALL, 10, known)] == [mention.node.id]
     index.close()
 
 
