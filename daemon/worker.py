@@ -58,6 +58,7 @@ LEAVE_SECONDS = 5.0  # a busy worker whose daemon closed the pipe is cut off aft
 TELL_SECONDS = 0.1
 COMMIT = "commit"  # what was checked out; noted with the first whole look and with every later one
 REBUILD_SHARE = 0.5  # of the files; when more changed, writing everything anew is quicker than replacing
+WORN_SHARE = 0.1  # of full text; when more of what it weighs words by is gone, it is written anew in a quiet moment
 _PR_SET_PDEATHSIG = 1
 _PHASES = {
     "list": Phase.LISTING,
@@ -161,9 +162,18 @@ class IndexWorker:
             if was_indexed(catalog):
                 indexer.prepare()
                 self._text = self._caught_up(catalog, problems)
-        if problems:  # of what was found damaged and made again its readers must be told
+        renewed = self._renew_worn_text(catalog)
+        if problems or renewed:  # of what was found damaged or worn and made again its readers must be told
             self._tell(Committed("text", catalog.generation))
         return tuple(problems)
+
+    def _renew_worn_text(self, catalog: Catalog) -> bool:
+        """Writes full text anew that still weighs words by much that is gone; whether it did."""
+        if self._text is None or self._text.worn <= WORN_SHARE:
+            return False
+        with catalog.read() as snapshot:
+            self._text.rebuild(snapshot.generation, snapshot.documents())
+        return True
 
     def _refresh(self, order: Refresh, problems: list[str]) -> None:
         catalog, indexer = self._opened(problems)

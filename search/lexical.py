@@ -79,6 +79,15 @@ class TantivyIndex:
         self._index.reload()
         return _generation(self._index.searcher(), self._schema)
 
+    @property
+    def worn(self) -> float:
+        """How much of what words are weighed by is gone: the engine counts what was replaced until it is merged away,
+        which the one large segment of a first index hardly ever is."""
+        self._index.reload()
+        searcher = self._index.searcher()
+        counted = sum(int(searcher.doc_freq("kind", int(kind))) for kind in NodeKind)
+        return 1.0 - _node_count(searcher) / counted if counted else 0.0
+
     def reader(self) -> TantivyReader:
         """The newest committed generation, pinned."""
         self._index.reload()
@@ -169,8 +178,7 @@ class TantivyReader:
 
     def count(self) -> int:
         """Nodes that can be found."""
-        documents = int(self._searcher.num_docs)
-        return documents - 1 if documents else 0  # the generation is a document too
+        return _node_count(self._searcher)
 
     def search(self, text: str, selection: Selection, limit: int, nodes: NodeColumns) -> Hits:
         """Best matches first."""
@@ -550,6 +558,11 @@ def _generation(searcher: Any, schema: Any) -> int:
     query = tantivy.Query.term_query(schema, "meta", _META, "basic")
     hits = searcher.search(query, 1, count=False).hits
     return int(searcher.doc(hits[0][1]).get_first("generation")) if hits else 0
+
+
+def _node_count(searcher: Any) -> int:
+    documents = int(searcher.num_docs)
+    return documents - 1 if documents else 0  # the generation is a document too
 
 
 def _with_id(schema: Any, number: int) -> Any:

@@ -208,6 +208,11 @@ class FullTextIndex(DerivedIndex, Protocol):
     """A durable full-text index of one repository (`ctxsearch.full_text`: a callable that takes its
     directory)."""
 
+    @property
+    def worn(self) -> float:
+        """How much of what words are weighed by is gone, 0..1: what was replaced may count until `rebuild`."""
+        ...
+
     def reader(self) -> FullTextReader:
         """The newest committed generation."""
         ...

@@ -16,7 +16,7 @@ from ctxsearch.daemon.messages import Committed, Job, Phase, Progress, Refresh, 
 from ctxsearch.daemon.registry import Registry, RepositoryRecord
 from ctxsearch.daemon.session import Session
 from ctxsearch.daemon.settings import Settings
-from ctxsearch.daemon.worker import IndexWorker
+from ctxsearch.daemon.worker import WORN_SHARE, IndexWorker
 from ctxsearch.graph.catalog import Snapshot
 from ctxsearch.search import lexical
 from ctxsearch.v1 import graph_pb2, node_pb2, repository_pb2, search_pb2
@@ -83,6 +83,31 @@ def test_a_prepared_process_reads_nothing_of_other_files_for_an_edit(
         (project / "shop" / "retry.py").write_text("def tried_again():\n    return 1\n")
         worker.refresh(Refresh(("shop/retry.py",)))
     assert looked == []
+
+
+def test_full_text_that_weighs_words_by_much_that_is_gone_is_written_anew_in_a_quiet_moment(
+    settings: Settings, project: Path
+) -> None:
+    job = index_job(settings, project)
+    told: list[Report] = []
+    with contextlib.closing(IndexWorker(job, told.append)) as worker:
+        worker.refresh(Refresh())
+        assert worker.prepare() == ()
+        assert worker._text is not None
+        nodes = worker._text.reader().count()
+        told.clear()
+        assert worker.prepare() == ()
+        assert not told, "nothing is worn"
+        for file in sorted(project.rglob("*.py")):  # each alone: all at once would be written anew at once
+            file.write_text(file.read_text() + "\n# and so on\n")
+            worker.refresh(Refresh((file.relative_to(project).as_posix(),)))
+        generation = worker._text.generation
+        assert worker._text.worn > WORN_SHARE
+        told.clear()
+        assert worker.prepare() == ()
+        assert told == [Committed("text", generation)]
+        assert worker._text.worn == 0.0
+        assert (worker._text.generation, worker._text.reader().count()) == (generation, nodes)
 
 
 def callers_of(session: Session, name: str, symbol: str) -> set[str]:

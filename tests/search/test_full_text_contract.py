@@ -74,6 +74,10 @@ class PlainIndex:
     def generation(self) -> int:
         return self._generation
 
+    @property
+    def worn(self) -> float:
+        return 0.0
+
     def reader(self) -> FullTextReader:
         return PlainReader(self._generation, dict(self._documents))
 
@@ -385,6 +389,24 @@ def test_files_with_common_words_alone_are_looked_at_where_others_are_few(
     assert len(reader._with_words(weights, Scope()).addresses) == 3
     assert len(asked) == 2, "two are not enough: one with the common word is the third"
     index.close()
+
+
+def test_what_was_replaced_counts_no_more_once_everything_is_written_anew(tmp_path: Path) -> None:
+    documents = [document(f"pie_{number}", "bake(apple)", path=f"{number}.py") for number in range(20)]
+    fresh, edited = TantivyIndex(tmp_path / "fresh"), TantivyIndex(tmp_path / "edited")
+    assert fresh.worn == 0.0
+    for index in (fresh, edited):
+        index.rebuild(1, by_path(*documents).items())
+    for one in documents[:10]:
+        edited.apply(2, {one.node.path: [replace(one, body="bake(pear)")]}, [])
+        edited.apply(3, {one.node.path: [one]}, [])
+    assert edited.worn > fresh.worn == 0.0
+    edited.rebuild(4, by_path(*documents).items())
+    assert edited.worn == 0.0
+    answers = [list(one.reader().search("bake apple pie", SELECT_ALL, 50, UNKNOWN)) for one in (fresh, edited)]
+    assert answers[0] == answers[1]
+    for index in (fresh, edited):
+        index.close()
 
 
 @given(st.dictionaries(WORDS, st.floats(0.01, 9.0), min_size=1), st.floats(0.0, 20.0))
