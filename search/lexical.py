@@ -38,11 +38,22 @@ from ctxsearch.search.identifiers import (
 from ctxsearch.search.long_texts import long_text, mentioned_files, weighed_words
 from ctxsearch.search.matches import Answers, LexicalPolicy, Matches, best_matches
 from ctxsearch.search.ports import NO_HITS, Hit, Hits, Selection, node_ids
-from ctxsearch.search.scope import SEPARATORS, Scope, dotted, package_ancestors, path_regex
+from ctxsearch.search.scope import (
+    SEPARATORS,
+    Beneath,
+    Scope,
+    dotted,
+    folders_of,
+    package_ancestors,
+    path_regex,
+    plain_path,
+    simple_glob,
+    suffixes_of,
+)
 from ctxsearch.search.segments import check_segments
 from ctxsearch.search.steps import demoted_flags
 
-FORMAT: Final = "text-8"  # names schema and contents; another one lives in another directory and is built anew
+FORMAT: Final = "text-9"  # names schema and contents; another one lives in another directory and is built anew
 _META: Final = "generation"
 _WRITER_HEAP: Final = 192_000_000  # 100,000 nodes in one segment: every further one costs each word's look-ups again
 _FUZZY_FIELDS: Final = {"symbol": 1.0, "name": 0.25}  # a near name beats a name with a near part
@@ -245,7 +256,9 @@ class TantivyReader:
             (weight for word, weight in weights.items() if self._rarity(word) <= self._rarity_of_many), default=0.0
         )
         tried: list[str] = []
-        for hoped in (_HOPED * sure, sure):
+        for hoped in (
+            (_HOPED * sure, sure) if scope.is_everything else (_HOPED * sure,)
+        ):  # inside of one nothing is sure
             light = _lightest(weights, hoped)
             if not light or light == tried:
                 continue
@@ -544,7 +557,7 @@ def _schema() -> Any:
     builder = tantivy.SchemaBuilder()
     for name in ("name", "qualified", "signature", "doc", "path", "body"):
         builder.add_text_field(name, tokenizer_name="whitespace", index_option="freq")
-    for name in ("symbol", "owner", "file", "language", "package", "meta"):
+    for name in ("symbol", "owner", "file", "folder", "suffix", "language", "package", "meta"):
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
     builder.add_text_field("file_words", tokenizer_name="whitespace", index_option="basic")
     builder.add_text_field("title", tokenizer_name="raw", index_option="basic", stored=True)
@@ -617,7 +630,7 @@ def _add_file_words(document: Any, bodies: Sequence[Sequence[str]]) -> None:
 
 def _document(owner: str, of: NodeDocument, body: str) -> Any:
     node = of.node
-    path, path_words = _path_values(node.path)
+    path, folders, suffixes, path_words = _path_values(node.path)
     packages = _packages(node.qualified_name, node.name)
     document = tantivy.Document(
         name=_indexed(node.name),
@@ -629,6 +642,8 @@ def _document(owner: str, of: NodeDocument, body: str) -> Any:
         title=_storable(node.name),
         owner=_storable(owner),
         file=path,
+        folder=folders,
+        suffix=suffixes,
         language=node.language.lower(),
         symbol=_symbols(node.name, packages[-1] if packages else ""),
         package=packages,
@@ -653,9 +668,10 @@ def _packages_around(prefix: str) -> tuple[str, ...]:
 
 
 @functools.lru_cache(maxsize=1024)
-def _path_values(path: str) -> tuple[str, str]:
-    """What all nodes of a file have in common: its path, and the path's words."""
-    return _storable(path), _indexed(path)
+def _path_values(path: str) -> tuple[str, list[str], list[str], str]:
+    """What all nodes of a file have in common: its path, the folders above it, its suffixes, and the path's words."""
+    storable = _storable(path)
+    return storable, list(folders_of(storable)), list(suffixes_of(storable)), _indexed(path)
 
 
 def _storable(text: str) -> str:
@@ -707,11 +723,36 @@ def _boosted(query: Any, boost: float) -> Any:
 
 
 def _path_query(schema: Any, pattern: str) -> Any:
-    """Files that a path or glob means; the engine bounds how large the automaton of one may be."""
+    """Files that a path or glob means.
+
+    Folders and suffixes have lists of their own: an expression gathers the lists of all files that it meets, in every
+    search anew. The engine bounds how large the automaton of one may be.
+    """
+    plain, simple = plain_path(pattern), simple_glob(pattern)
+    if plain is not None:
+        return _any_of([_named(schema, "file", plain), _named(schema, "folder", plain)])
+    if simple:
+        return _any_of([_all_of([_named(schema, *one) for one in _conditions(beneath)]) for beneath in simple])
     try:
         return tantivy.Query.regex_query(schema, "file", path_regex(pattern))
     except ValueError as error:
         raise InvalidArgument("scope.paths", pattern, "a glob with fewer wildcards") from error
+
+
+def _conditions(beneath: Beneath) -> list[tuple[str, str]]:
+    return [(name, value) for name, value in beneath._asdict().items() if value]
+
+
+def _named(schema: Any, field_name: str, value: str) -> Any:
+    return tantivy.Query.term_query(schema, field_name, _storable(value), "basic")
+
+
+def _any_of(queries: Sequence[Any]) -> Any:
+    return tantivy.Query.boolean_query([(tantivy.Occur.Should, query) for query in queries])
+
+
+def _all_of(queries: Sequence[Any]) -> Any:
+    return tantivy.Query.boolean_query([(tantivy.Occur.Must, query) for query in queries])
 
 
 def _scope_clauses(schema: Any, scope: Scope) -> list[tuple[Any, Any]]:
@@ -731,14 +772,14 @@ def _scope_clauses(schema: Any, scope: Scope) -> list[tuple[Any, Any]]:
         groups = [
             [_path_query(schema, one) for one in paths],
             [tantivy.Query.term_query(schema, "kind", int(one)) for one in kinds],
-            [tantivy.Query.term_query(schema, "language", one.lower(), "basic") for one in languages],
-            [tantivy.Query.term_query(schema, "package", dotted(one), "basic") for one in packages],
+            [_named(schema, "language", one.lower()) for one in languages],
+            [_named(schema, "package", dotted(one)) for one in packages],
         ]
         if out is None:
             must.extend(group for group in groups if group)
         else:
             out.extend(query for group in groups for query in group)
-    included = [tantivy.Query.boolean_query([(tantivy.Occur.Should, query) for query in group]) for group in must]
+    included = list(map(_any_of, must))
     return [
         *((tantivy.Occur.Must, tantivy.Query.const_score_query(query, 0.0)) for query in included),
         *((tantivy.Occur.MustNot, query) for query in must_not),

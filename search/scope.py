@@ -10,6 +10,7 @@ import functools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ctxsearch.graph.model import CodeNode, NodeKind
 from ctxsearch.search.errors import InvalidArgument
@@ -17,12 +18,18 @@ from ctxsearch.search.errors import InvalidArgument
 MAX_VALUES = 100  # of one list: each is asked of every path, name or language
 MAX_LENGTH = 1000  # of one value
 MAX_ALTERNATIVES = 64  # that the braces of one glob may mean
+MAX_SUFFIXES = 4  # of a file's name that can be asked for without a regular expression
 _GLOB_CHARS = frozenset("*?[{")
 _ACROSS = {"**/": "(.*/)?", "**": ".*"}  # wildcards that leave the folder
 _WILDCARDS = _ACROSS | {"*": "[^/]*"}
 _REGEX_META = frozenset("\\.+*?()|[]{}^$#&-~/ ")
 # Where one name ends and the next begins in a qualified name, in any of the languages.
 SEPARATORS = r".#/\:$"
+# `folder/**`, `folder/**/*.suffix`, `**/*.suffix` and `*.suffix`.
+_SIMPLE_GLOB = re.compile(
+    r"(?:(?P<folder>[^*?\[{]+)/\*\*(?![^/])/?|(?:\*\*/)?)(?:(?<![^/])\*(?P<suffix>\.[^*?\[{/]+))?", re.DOTALL
+)
+_ONE_BRACE = re.compile(r"([^{}]*)\{([^{}]*)\}([^{}]*)", re.DOTALL)
 _SEPARATOR = re.compile(f"[{re.escape(SEPARATORS)}]+")
 
 
@@ -70,12 +77,12 @@ class Scope:
         )
 
     def accepts(self, node: CodeNode) -> bool:
-        """Whether a node is in scope (its repository aside)."""
+        """Whether a node is in scope (its repository aside). Only conditions that there are take time."""
         return (
-            self.accepts_kind(node.kind)
-            and self.accepts_language(node.language)
-            and self.accepts_path(node.path)
-            and self.accepts_package(node.qualified_name)
+            (not (self.kinds or self.exclude_kinds) or self.accepts_kind(node.kind))
+            and (not (self.languages or self.exclude_languages) or self.accepts_language(node.language))
+            and (not (self.paths or self.exclude_paths) or self.accepts_path(node.path))
+            and (not (self.packages or self.exclude_packages) or self.accepts_package(node.qualified_name))
         )
 
     def accepts_repository(self, name: str) -> bool:
@@ -237,15 +244,59 @@ def path_regex(pattern: str, field: str = "scope.paths") -> str:
     """
     tokens = _tokens_of(pattern, field)
     if tokens is None:
-        return _escaped(pattern.removeprefix("./").strip("/")) + "(/.*)?"
+        return _escaped(_cleaned(pattern)) + "(/.*)?"
     return "".join({**_WILDCARDS, "{": "(", "}": ")"}.get(token, token) for token in tokens)
+
+
+class Beneath(NamedTuple):
+    """Files beneath a folder, at any depth, whose names end in some way."""
+
+    folder: str  # "" any
+    suffix: str  # with its dots; "" any
+
+
+def plain_path(pattern: str) -> str | None:
+    """The file or folder that a pattern without wildcards means; None: it is a glob."""
+    return _cleaned(pattern) if _tokens_of(pattern) is None else None
+
+
+def simple_glob(pattern: str) -> tuple[Beneath, ...]:
+    """What a glob means that asks for folders and suffixes alone, as most do: `src/**`, `*.py`, `src/**/*.{ts,tsx}`.
+
+    Nothing: it asks for more, and only its regular expression says what it means.
+    """
+    cleaned = _cleaned(pattern)
+    is_rooted_name = "/" not in cleaned and pattern.removeprefix("./").startswith("/")
+    if is_rooted_name or (pattern.endswith("/") and not cleaned.endswith("**")):
+        return ()
+    braces = _ONE_BRACE.fullmatch(cleaned)
+    spelled = [f"{braces[1]}{one}{braces[3]}" for one in braces[2].split(",")] if braces else [cleaned]
+    simple = [_SIMPLE_GLOB.fullmatch(one) for one in spelled]
+    if not all(simple):
+        return ()
+    found = tuple(Beneath(one["folder"] or "", one["suffix"] or "") for one in simple if one is not None)
+    return found if all(any(one) and one.suffix.count(".") <= MAX_SUFFIXES for one in found) else ()
+
+
+def suffixes_of(path: str) -> tuple[str, ...]:
+    """What the name of a file ends with, from each of its last dots on: `a/b.test.ts` -> `.test.ts`, `.ts`."""
+    parts = path.rpartition("/")[2].split(".")[1:][-MAX_SUFFIXES:]
+    return tuple("." + ".".join(parts[place:]) for place in range(len(parts)))
+
+
+def _cleaned(pattern: str) -> str:
+    return pattern.removeprefix("./").strip("/")
+
+
+def folders_of(path: str) -> tuple[str, ...]:
+    """Every folder that a file is beneath: `a/b/c.py` -> `a`, `a/b`."""
+    return tuple(path[:place] for place, char in enumerate(path) if char == "/")
 
 
 def _tokens_of(pattern: str, field: str = "scope.paths") -> list[str] | None:
     """A glob in tokens: wildcards, `{`, `|` and `}`, and regular expressions of one character. None: it is no glob."""
-    cleaned = pattern.removeprefix("./")
-    rooted = cleaned.startswith("/")
-    cleaned = cleaned.strip("/")
+    rooted = pattern.removeprefix("./").startswith("/")
+    cleaned = _cleaned(pattern)
     if not cleaned:
         raise InvalidArgument(field, pattern, "a path or glob that is not empty")
     if not _GLOB_CHARS & set(cleaned):

@@ -372,7 +372,9 @@ class ContextSearchService:
         if all(member.selection.is_everything for member in run.members):
             return candidates
         accepts = {member.first_key: self._acceptance(run, member.selection) for member in run.members}
-        return [key for key in candidates if accepts[run.member(key).first_key](run.node(key))]
+        keys = list(candidates)
+        nodes = run.nodes_of(keys)
+        return [key for key, node in zip(keys, nodes, strict=True) if accepts[run.member(key).first_key](node)]
 
     # Filling in
 

@@ -16,7 +16,17 @@ from ctxsearch.graph.model import NodeKind
 from ctxsearch.search.errors import InvalidArgument
 from ctxsearch.search.lexical import TantivyIndex
 from ctxsearch.search.ports import Selection
-from ctxsearch.search.scope import EVERYTHING, Scope, package_ancestors, path_regex
+from ctxsearch.search.scope import (
+    EVERYTHING,
+    Beneath,
+    Scope,
+    folders_of,
+    package_ancestors,
+    path_regex,
+    plain_path,
+    simple_glob,
+    suffixes_of,
+)
 
 MATCHES = [
     ("src", "src/a.py", True),
@@ -49,6 +59,10 @@ MATCHES = [
     ("[a-]x.py", "-x.py", True),
     ("*.{ts,tsx}", "web/app.tsx", True),
     ("*.{ts,tsx}", "web/app.js", False),
+    ("web/**/*.{ts,tsx}", "web/app.tsx", True),
+    ("*.test.ts", "web/app.test.ts", True),
+    ("*.test.ts", "web/test.ts", False),
+    ("**/*.ts", "web/app.test.ts", True),
     ("a+b (1)/x.py", "a+b (1)/x.py", True),
     ("weird.$name", "weirdx$name", False),
 ]
@@ -81,6 +95,61 @@ def test_the_quick_way_to_match_means_what_the_regular_expression_says(pattern: 
     plain = re.compile(path_regex(pattern), re.DOTALL)
     for path in paths:
         assert scope.accepts_path(path) == (plain.fullmatch(path) is not None), path
+
+
+FOLDERS = st.sampled_from(["", "src/", "src/a/", "./", "/", "a}b/", "s*/"])
+PATHS = st.lists(st.sampled_from(["src", "a", "a}b", "x.ts", "x.d.ts", ".ts", "x.1.2.3.4.ts", "xts", "d.ts", "x..ts"]))
+
+
+@given(
+    FOLDERS,
+    st.sampled_from(["", "**/", "**"]),
+    st.sampled_from(
+        ["", "*.ts", "*.d.ts", "*.{ts,d.ts}", "*..ts", "*.2.3.4.ts", "*.1.2.3.4.ts", "x.ts", "*ts", "*.ts/"]
+    ),
+    PATHS,
+)
+def test_what_a_pattern_asks_of_folders_and_suffixes_is_what_its_regular_expression_says(
+    folder: str, across: str, name: str, parts: list[str]
+) -> None:
+    pattern, path = f"{folder}{across}{name}", "/".join(parts)
+    try:
+        expected = re.compile(path_regex(pattern), re.DOTALL).fullmatch(path) is not None
+    except InvalidArgument:
+        return
+    plain, simple = plain_path(pattern), simple_glob(pattern)
+    assert plain is None or not simple
+    if plain is not None and path:
+        assert (path == plain or plain in folders_of(path)) == expected
+    if simple and path:
+        held = [
+            (not one.folder or one.folder in folders_of(path)) and (not one.suffix or one.suffix in suffixes_of(path))
+            for one in simple
+        ]
+        assert any(held) == expected
+
+
+def test_folders_and_suffixes_are_asked_for_without_an_expression() -> None:
+    assert simple_glob("src/**") == (Beneath("src", ""),)
+    assert simple_glob("**/*.py") == simple_glob("*.py") == (Beneath("", ".py"),)
+    assert simple_glob("src/a/**/*.{ts,tsx}") == (Beneath("src/a", ".ts"), Beneath("src/a", ".tsx"))
+    for pattern in (
+        "src",
+        "**",
+        "*",
+        "src/*.py",
+        "/*.py",
+        "test_*.py",
+        "s*/**",
+        "*.p?",
+        "*.[ab]",
+        "*.{a,b}{c,d}",
+        "*.{a,}",
+    ):
+        assert simple_glob(pattern) == (), pattern
+    assert suffixes_of("a.b/c.test.ts") == (".test.ts", ".ts")
+    assert suffixes_of("a.b/Makefile") == ()
+    assert folders_of("a/b/c.py") == ("a", "a/b")
 
 
 @pytest.mark.parametrize("pattern", ["*" * 200 + "x", "**/" * 60 + "x*" * 60, "?*" * 60 + "x", "**/*a*" * 80 + "b"])
