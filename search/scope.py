@@ -10,6 +10,7 @@ import functools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import NamedTuple
 
 from ctxsearch.graph.model import CodeNode, NodeKind
@@ -25,9 +26,10 @@ _WILDCARDS = _ACROSS | {"*": "[^/]*"}
 _REGEX_META = frozenset("\\.+*?()|[]{}^$#&-~/ ")
 # Where one name ends and the next begins in a qualified name, in any of the languages.
 SEPARATORS = r".#/\:$"
-# `folder/**`, `folder/**/*.suffix`, `**/*.suffix` and `*.suffix`.
+# `folder/**`, `**/name/**`, both also with `/*.suffix`; `**/*.suffix` and `*.suffix`.
 _SIMPLE_GLOB = re.compile(
-    r"(?:(?P<folder>[^*?\[{]+)/\*\*(?![^/])/?|(?:\*\*/)?)(?:(?<![^/])\*(?P<suffix>\.[^*?\[{/]+))?", re.DOTALL
+    r"(?:(?P<folder>[^*?\[{]+|\*\*/[^*?\[{/]+)/\*\*(?![^/])/?|(?:\*\*/)?)(?:(?<![^/])\*(?P<suffix>\.[^*?\[{/]+))?",
+    re.DOTALL,
 )
 _ONE_BRACE = re.compile(r"([^{}]*)\{([^{}]*)\}([^{}]*)", re.DOTALL)
 _SEPARATOR = re.compile(f"[{re.escape(SEPARATORS)}]+")
@@ -251,7 +253,7 @@ def path_regex(pattern: str, field: str = "scope.paths") -> str:
 class Beneath(NamedTuple):
     """Files beneath a folder, at any depth, whose names end in some way."""
 
-    folder: str  # "" any
+    folder: str  # as `folders_of` lists it; "" any
     suffix: str  # with its dots; "" any
 
 
@@ -261,7 +263,7 @@ def plain_path(pattern: str) -> str | None:
 
 
 def simple_glob(pattern: str) -> tuple[Beneath, ...]:
-    """What a glob means that asks for folders and suffixes alone, as most do: `src/**`, `*.py`, `src/**/*.{ts,tsx}`.
+    """What a glob means that asks for folders and suffixes alone, as most do: `src/**`, `*.py`, `**/tests/**`.
 
     Nothing: it asks for more, and only its regular expression says what it means.
     """
@@ -289,8 +291,9 @@ def _cleaned(pattern: str) -> str:
 
 
 def folders_of(path: str) -> tuple[str, ...]:
-    """Every folder that a file is beneath: `a/b/c.py` -> `a`, `a/b`."""
-    return tuple(path[:place] for place, char in enumerate(path) if char == "/")
+    """The folders that a file is beneath, then by name alone: `a/b/c.py` -> `a`, `a/b`, `**/a`, `**/b`."""
+    *names, _ = path.split("/")
+    return (*accumulate(names, "{}/{}".format), *(f"**/{name}" for name in dict.fromkeys(names)))
 
 
 def _tokens_of(pattern: str, field: str = "scope.paths") -> list[str] | None:

@@ -60,6 +60,9 @@ MATCHES = [
     ("*.{ts,tsx}", "web/app.tsx", True),
     ("*.{ts,tsx}", "web/app.js", False),
     ("web/**/*.{ts,tsx}", "web/app.tsx", True),
+    ("**/tests/**", "src/tests/deep/a.py", True),
+    ("**/tests/**", "tests/a.py", True),
+    ("**/tests/**", "src/tests.py", False),
     ("*.test.ts", "web/app.test.ts", True),
     ("*.test.ts", "web/test.ts", False),
     ("**/*.ts", "web/app.test.ts", True),
@@ -97,7 +100,7 @@ def test_the_quick_way_to_match_means_what_the_regular_expression_says(pattern: 
         assert scope.accepts_path(path) == (plain.fullmatch(path) is not None), path
 
 
-FOLDERS = st.sampled_from(["", "src/", "src/a/", "./", "/", "a}b/", "s*/"])
+FOLDERS = st.sampled_from(["", "**/src/", "**/a/", "**/src/a/", "src/", "src/a/", "./", "/", "a}b/", "s*/"])
 PATHS = st.lists(st.sampled_from(["src", "a", "a}b", "x.ts", "x.d.ts", ".ts", "x.1.2.3.4.ts", "xts", "d.ts", "x..ts"]))
 
 
@@ -131,6 +134,7 @@ def test_what_a_pattern_asks_of_folders_and_suffixes_is_what_its_regular_express
 
 def test_folders_and_suffixes_are_asked_for_without_an_expression() -> None:
     assert simple_glob("src/**") == (Beneath("src", ""),)
+    assert simple_glob("**/tests/**") == (Beneath("**/tests", ""),)
     assert simple_glob("**/*.py") == simple_glob("*.py") == (Beneath("", ".py"),)
     assert simple_glob("src/a/**/*.{ts,tsx}") == (Beneath("src/a", ".ts"), Beneath("src/a", ".tsx"))
     for pattern in (
@@ -149,7 +153,8 @@ def test_folders_and_suffixes_are_asked_for_without_an_expression() -> None:
         assert simple_glob(pattern) == (), pattern
     assert suffixes_of("a.b/c.test.ts") == (".test.ts", ".ts")
     assert suffixes_of("a.b/Makefile") == ()
-    assert folders_of("a/b/c.py") == ("a", "a/b")
+    assert folders_of("a/b/c.py") == ("a", "a/b", "**/a", "**/b")
+    assert folders_of("c.py") == ()
 
 
 @pytest.mark.parametrize("pattern", ["*" * 200 + "x", "**/" * 60 + "x*" * 60, "?*" * 60 + "x", "**/*a*" * 80 + "b"])
