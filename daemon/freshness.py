@@ -35,7 +35,7 @@ from ctxsearch.graph.freshness import (
 from ctxsearch.graph.model import CodeNode, NodeFlag, NodeId
 from ctxsearch.graph.node_history import BEYOND, Source
 from ctxsearch.graph.vanished import Vanished
-from ctxsearch.search.ports import FreshnessFact
+from ctxsearch.search.ports import NOTHING_DENIED, Denied, FreshnessFact
 
 if TYPE_CHECKING:
     from ctxsearch.daemon.settings import Settings
@@ -118,9 +118,9 @@ class NoHistory:
         """Always the same."""
         return [UNKNOWN.penalty] * len(numbers)
 
-    def below(self, _floor: Any, /) -> frozenset[NodeId]:
-        """Nothing: an unknown node is not filtered away by a floor that it might pass."""
-        return frozenset()
+    def below(self, floor: Any, numbers: NDArray[np.uint64], /) -> Denied:
+        """Everything, where what is not known to be fresh is not wanted."""
+        return Denied(numbers) if UNKNOWN.freshness < floor else NOTHING_DENIED
 
     def reasons(self, _node_id: NodeId, /) -> tuple[str, ...]:
         """Why."""
@@ -153,7 +153,7 @@ class _Answers:
     classified: Classified
     day: int | None  # None: the repository's own clock, which stands still
     facts: dict[NodeId, FreshnessFact] = field(default_factory=dict)
-    below: dict[int, frozenset[NodeId]] = field(default_factory=dict)
+    below: dict[int, tuple[NDArray[np.uint64], Denied]] = field(default_factory=dict)  # by floor, for these nodes
 
 
 class FreshnessTable:
@@ -204,13 +204,17 @@ class FreshnessTable:
             for number, row in zip(numbers, rows, strict=True)
         ]
 
-    def below(self, floor: Any) -> frozenset[NodeId]:
-        """All nodes whose class is lower; remembered, for a page asks for it again and again."""
+    def below(self, floor: Any, numbers: NDArray[np.uint64]) -> Denied:
+        """Those of the nodes whose class is lower; remembered, for a page asks for it again and again."""
         answers = self._current()
-        if int(floor) not in answers.below:
-            lower = self._ids[answers.classified.classes < int(floor)]
-            answers.below[int(floor)] = frozenset(map(id_of, lower.tolist()))
-        return answers.below[int(floor)]
+        known = answers.below.get(int(floor))
+        if known is None or known[0] is not numbers:
+            lower = Denied(np.sort(self._ids[answers.classified.classes < int(floor)])).among(numbers)
+            if floor > UNKNOWN.freshness:  # which is the lowest that a stranger can have
+                strangers = np.flatnonzero(~Denied(np.sort(self._ids)).among(numbers))
+                lower[strangers] = [self._stranger(one).freshness < floor for one in numbers[strangers].tolist()]
+            known = answers.below[int(floor)] = numbers, Denied(numbers[lower])
+        return known[1]
 
     def reasons(self, node_id: NodeId) -> tuple[str, ...]:
         """Why a node has its class, the weightiest reason first."""
@@ -269,7 +273,7 @@ class FreshnessTable:
             return self
         made = copy.copy(self)
         made._head_moved = not self._head_moved
-        made._now = replace(self._now, facts={})
+        made._now = replace(self._now, facts={}, below={})
         return made
 
     def _path(self, node_id: NodeId) -> str:

@@ -21,7 +21,7 @@ import numpy as np
 import tantivy
 from numpy.typing import NDArray
 
-from ctxsearch.graph.columns import NodeColumns, Numbers, Rows
+from ctxsearch.graph.columns import NO_FILE, NodeColumns, Numbers, Rows
 from ctxsearch.graph.model import CodeNode, NodeDocument, NodeId, NodeKind, module_node_id
 from ctxsearch.search.documents import node_texts
 from ctxsearch.search.errors import IndexCorrupt, InvalidArgument
@@ -37,7 +37,7 @@ from ctxsearch.search.identifiers import (
 )
 from ctxsearch.search.long_texts import long_text, mentioned_files, weighed_words
 from ctxsearch.search.matches import Answers, LexicalPolicy, Matches, best_matches
-from ctxsearch.search.ports import NO_HITS, Hit, Hits, Selection, node_ids
+from ctxsearch.search.ports import NO_HITS, Denied, Hit, Hits, Selection, node_ids
 from ctxsearch.search.scope import (
     SEPARATORS,
     Beneath,
@@ -59,6 +59,7 @@ _WRITER_HEAP: Final = 192_000_000  # 100,000 nodes in one segment: every further
 _FUZZY_FIELDS: Final = {"symbol": 1.0, "name": 0.25}  # a near name beats a name with a near part
 _HOPED: Final = 1.5  # times what the last file that takes part weighs at least: so much it mostly does weigh
 _ROUNDED_UP: Final = 1.0 + 1e-5  # the engine adds in half of the digits
+_FEW_FILES: Final = 2_000  # whose lists are gathered in about a millisecond
 _WORDS_KEPT: Final = 20_000  # of earlier queries
 _SEPARATORS: Final = frozenset(SEPARATORS)
 _QUALIFIED_TAIL: Final = 4  # `c.d`, `b.c.d`: how many trailing parts of a qualified name can be typed exactly
@@ -181,7 +182,8 @@ class TantivyReader:
         self._rarities: dict[str, float] = {}
         self._words: dict[tuple[str, float], _Word] = {}
         self._file_clauses: dict[tuple[str, float], tuple[Any, Any]] = {}
-        self._filters: OrderedDict[Scope, list[tuple[Any, Any]]] = OrderedDict()
+        self._filters: OrderedDict[Scope, _Clauses] = OrderedDict()
+        self._last_floor: tuple[Denied, NodeColumns, _Clauses] | None = None
         self.generation = _generation(searcher, schema)
         self._is_file = tantivy.Query.const_score_query(self._term("kind", int(NodeKind.MODULE)), 0.0)
         self._file_count = int(searcher.search(self._is_file, 1, count=True).count or 0)
@@ -196,23 +198,39 @@ class TantivyReader:
         terms = self._terms(text)
         if not terms:
             return NO_HITS
-        scope = selection.scope
-        files = self._files(text, scope)
-        exact = self._exact(text, terms, scope, limit)
-        fetch = limit if long_text(text) is None else limit * self._policy.long_text_matches
+        above_floor = self._above_floor(selection.denied, nodes)
+        inside = [*self._scope_clauses(selection.scope), *above_floor]
+        files = self._files(text, [*self._scope_clauses(_of_files(selection.scope)), *above_floor])
+        exact = self._exact(text, terms, inside, limit)
+        first = limit if long_text(text) is None else limit * self._policy.long_text_matches
+        demoted = demoted_flags(text, selection.scope.paths)
+        found = _NOTHING
         for wanted in self._queries(terms):
-            query = self._within(wanted, scope)
-            found = self._fetch(query, fetch)
-            if len(found.addresses) == fetch:
-                break
-        demoted = demoted_flags(text, scope.paths)
-        while True:
-            best = self._best((exact, found, files), selection, nodes, demoted)
-            if len(best) >= limit or len(found.addresses) < fetch:
-                return best[:limit]
-            # Most of what was fetched is below the freshness floor: look deeper, all the way if need be.
-            fetch *= 8
-            found = self._fetch(query, fetch)
+            query, fetch = _within(wanted, inside), first
+            while len((found := self._fetch(query, fetch)).addresses) == fetch:
+                best = self._best((exact, found, files), selection, nodes, demoted)
+                if len(best) >= limit:
+                    return best[:limit]
+                fetch *= 8  # most of what was fetched is below the freshness floor: look deeper, all the way if need be
+        return self._best((exact, found, files), selection, nodes, demoted)[:limit]
+
+    def _above_floor(self, denied: Denied, nodes: NodeColumns) -> _Clauses:
+        """Where most nodes are denied, what the engine is asked for instead of looking deeper and deeper."""
+        if 2 * len(denied) <= len(nodes.numbers) or not len(nodes.numbers):
+            return []
+        kept = self._last_floor
+        if kept is None or kept[0] is not denied or kept[1] is not nodes:
+            kept = self._last_floor = denied, nodes, self._clauses_of_floor(denied, nodes)
+        return kept[2]
+
+    def _clauses_of_floor(self, denied: Denied, nodes: NodeColumns) -> _Clauses:
+        """The files that have nodes which are not denied; none where they are many, or some such node has no file."""
+        left = np.unique(nodes.files[~denied.among(nodes.numbers)]).tolist()
+        if NO_FILE in left or len(left) > _FEW_FILES:
+            return []
+        paths = [_storable(nodes.paths[file]) for file in left]
+        query = tantivy.Query.term_set_query(self._schema, "file", paths) if paths else tantivy.Query.empty_query()
+        return [(tantivy.Occur.Must, tantivy.Query.const_score_query(query, 0.0))]
 
     def _best(
         self, found: tuple[_Fetched, _Fetched, _Fetched], selection: Selection, nodes: NodeColumns, demoted: int
@@ -229,10 +247,10 @@ class TantivyReader:
         numbers = nodes.numbers[rows]
         if not selection.denied:
             return Hits(numbers, scores, rows)
-        allowed = np.isin(numbers, selection.denied_numbers, invert=True)
+        allowed = ~selection.denied.among(numbers)
         return Hits(numbers[allowed], scores[allowed], rows[allowed])
 
-    def _files(self, text: str, scope: Scope) -> _Fetched:
+    def _files(self, text: str, inside: _Clauses) -> _Fetched:
         """The files that the query is about, each once, with the evidence for it."""
         weighed = weighed_words(text, self._policy.emphasis)
         rarity = _heaviest(
@@ -241,11 +259,10 @@ class TantivyReader:
         total = sum(rarity.values())
         if not total:
             return _NOTHING
-        files = _of_files(scope)
-        found = self._with_words({word: weight for word, weight in rarity.items() if weight}, files)
-        return self._with_mentioned(found._replace(factor=self._policy.file_coverage / total), text, files)
+        found = self._with_words({word: weight for word, weight in rarity.items() if weight}, inside)
+        return self._with_mentioned(found._replace(factor=self._policy.file_coverage / total), text, inside)
 
-    def _with_words(self, weights: Mapping[str, float], scope: Scope) -> _Fetched:
+    def _with_words(self, weights: Mapping[str, float], inside: _Clauses) -> _Fetched:
         """The files whose words weigh most together.
 
         Most files have none of the words but light ones, which most files have. Where the last file that is found
@@ -256,19 +273,17 @@ class TantivyReader:
             (weight for word, weight in weights.items() if self._rarity(word) <= self._rarity_of_many), default=0.0
         )
         tried: list[str] = []
-        for hoped in (
-            (_HOPED * sure, sure) if scope.is_everything else (_HOPED * sure,)
-        ):  # inside of one nothing is sure
+        for hoped in (_HOPED * sure,) if inside else (_HOPED * sure, sure):  # inside of one nothing is sure
             light = _lightest(weights, hoped)
             if not light or light == tried:
                 continue
-            found = self._fetch(self._within(_beside(clauses, light), scope), self._policy.files)
+            found = self._fetch(_within(_beside(clauses, light), inside), self._policy.files)
             enough = len(found.scores) == self._policy.files
             if enough and found.scores[-1] > sum(weights[word] for word in light) * _ROUNDED_UP:
                 return found
             tried = light
         query = tantivy.Query.boolean_query(list(clauses.values()))  # only files have these words
-        return self._fetch(self._within(query, scope), self._policy.files)
+        return self._fetch(_within(query, inside), self._policy.files)
 
     def _file_clause(self, word: str, weight: float) -> tuple[Any, Any]:
         """A word that a file may have, counting as much as it tells."""
@@ -280,7 +295,7 @@ class TantivyReader:
             clause = self._file_clauses[word, weight] = tantivy.Occur.Should, query
         return clause
 
-    def _with_mentioned(self, files: _Fetched, text: str, scope: Scope) -> _Fetched:
+    def _with_mentioned(self, files: _Fetched, text: str, inside: _Clauses) -> _Fetched:
         """A file that the text spells gains; of several of that name, those in most of the spelled directories."""
         weight, most = self._policy.mentioned_file, self._policy.mentions
         mentioned = mentioned_files(text) if weight else {}
@@ -292,7 +307,7 @@ class TantivyReader:
         for name, path in mentioned.items():
             if not 0 < int(self._searcher.doc_freq("title", name)) <= most:
                 continue
-            addresses, scores, _ = self._fetch(self._within(self._spelled(name, path), scope), most)
+            addresses, scores, _ = self._fetch(_within(self._spelled(name, path), inside), most)
             best = addresses[: scores.count(scores[0])] if scores else []
             for one in best:
                 _, before = gains.get(_place(one), (one, 0.0))
@@ -332,7 +347,7 @@ class TantivyReader:
         if not len(files.rows) or not (scope.packages or scope.exclude_packages):
             return None
         packages = Scope(packages=scope.packages, exclude_packages=scope.exclude_packages)
-        inside = self._fetch(self._within(self._is_file, packages), self._file_count)
+        inside = self._fetch(_within(self._is_file, self._scope_clauses(packages)), self._file_count)
         return np.isin(files.rows, nodes.rows(self._numbers(inside.addresses)))
 
     def _numbers(self, addresses: Sequence[Any]) -> Numbers:
@@ -413,12 +428,9 @@ class TantivyReader:
     def _term(self, field_name: str, value: object) -> Any:
         return tantivy.Query.term_query(self._schema, field_name, value, "freq")
 
-    def _within(self, query: Any, scope: Scope) -> Any:
+    def _scope_clauses(self, scope: Scope) -> _Clauses:
         if scope.is_everything:
-            return query
-        return tantivy.Query.boolean_query([(tantivy.Occur.Must, query), *self._scope_clauses(scope)])
-
-    def _scope_clauses(self, scope: Scope) -> list[tuple[Any, Any]]:
+            return []
         clauses = self._filters.get(scope)
         if clauses is None:
             clauses = _scope_clauses(self._schema, scope)
@@ -434,23 +446,22 @@ class TantivyReader:
         scores, addresses = zip(*hits, strict=True)
         return _Fetched(addresses, scores)
 
-    def _exact(self, text: str, terms: Mapping[str, float], scope: Scope, limit: int) -> _Fetched:
+    def _exact(self, text: str, terms: Mapping[str, float], inside: _Clauses, limit: int) -> _Fetched:
         """Nodes whose (qualified) name is what was typed; nothing where no name is typed."""
         symbol = _symbol_form(text) if self._policy.exact_symbol else ""
         count = int(self._searcher.doc_freq("symbol", symbol)) if symbol else 0
         if not count:
             return _NOTHING
         if count == 1:  # nothing to compare it with
-            return self._fetch(
-                self._within(tantivy.Query.const_score_query(self._term("symbol", symbol), 1.0), scope), 1
-            )
+            named = tantivy.Query.const_score_query(self._term("symbol", symbol), 1.0)
+            return self._fetch(_within(named, inside), 1)
         *_, wanted = self._queries(terms)  # few nodes have that name: no list is read to its end
         named = tantivy.Query.const_score_query(self._term("symbol", symbol), 0.0)
         query = tantivy.Query.boolean_query([(tantivy.Occur.Must, named), (tantivy.Occur.Should, wanted)])
-        return self._fetch(self._within(query, scope), limit)
+        return self._fetch(_within(query, inside), limit)
 
     def _fuzzy_form(self, form: str, selection: Selection, limit: int) -> list[Hit]:
-        query = self._within(self._near(form), selection.scope)
+        query = _within(self._near(form), self._scope_clauses(selection.scope))
         fetch = limit
         while True:
             addresses, scores, _ = self._fetch(query, fetch)
@@ -470,6 +481,13 @@ class TantivyReader:
                 query = tantivy.Query.fuzzy_term_query(self._schema, name, form, edits, True)
                 clauses.append((tantivy.Occur.Should, tantivy.Query.const_score_query(query, weight)))
         return tantivy.Query.boolean_query(clauses)
+
+
+_Clauses = list[tuple[Any, Any]]  # conditions, and how they are joined to a query
+
+
+def _within(query: Any, inside: _Clauses) -> Any:
+    return tantivy.Query.boolean_query([(tantivy.Occur.Must, query), *inside]) if inside else query
 
 
 class _Word(NamedTuple):
@@ -755,7 +773,7 @@ def _all_of(queries: Sequence[Any]) -> Any:
     return tantivy.Query.boolean_query([(tantivy.Occur.Must, query) for query in queries])
 
 
-def _scope_clauses(schema: Any, scope: Scope) -> list[tuple[Any, Any]]:
+def _scope_clauses(schema: Any, scope: Scope) -> _Clauses:
     """The scope in the engine's own terms; none of it adds to the score."""
     must: list[list[Any]] = []
     must_not: list[Any] = []

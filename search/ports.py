@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from ctxsearch.graph.columns import NodeColumns, Numbers, Rows, numbers_of
+from ctxsearch.graph.columns import NodeColumns, Numbers, Rows, number_of, numbers_of
 from ctxsearch.graph.freshness import Freshness
 from ctxsearch.graph.graph import Traversal
 from ctxsearch.graph.model import CodeNode, NodeDocument, NodeId
@@ -90,27 +90,49 @@ def node_ids(numbers: Sequence[int]) -> list[NodeId]:
 _DIGITS = 16
 
 
+@dataclass(frozen=True, eq=False)
+class Denied:
+    """Nodes below the freshness floor. The same only as itself, so that indexes can keep what they made of it."""
+
+    numbers: Numbers  # of their ids, ascending
+
+    @staticmethod
+    def of(ids: Iterable[NodeId]) -> Denied:
+        """These nodes."""
+        return Denied(np.sort(numbers_of(ids)))
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __contains__(self, node_id: NodeId) -> bool:
+        return number_of(node_id) in self._members
+
+    def among(self, numbers: Numbers) -> NDArray[np.bool_]:
+        """Which nodes are denied."""
+        if not len(self.numbers):
+            return np.zeros(len(numbers), np.bool_)
+        is_denied: NDArray[np.bool_] = self.numbers.take(self.numbers.searchsorted(numbers), mode="clip") == numbers
+        return is_denied
+
+    @functools.cached_property
+    def _members(self) -> frozenset[int]:
+        return frozenset(self.numbers.tolist())
+
+
+NOTHING_DENIED = Denied(np.empty(0, np.uint64))
+
+
 @dataclass(frozen=True, slots=True)
 class Selection:
     """What a signal may return at all. Pushed into every index before it ranks."""
 
     scope: Scope = EVERYTHING
-    denied: frozenset[NodeId] = frozenset()  # below the freshness floor
+    denied: Denied = NOTHING_DENIED
 
     @property
     def is_everything(self) -> bool:
         """Nothing to filter."""
         return not self.denied and self.scope.is_everything
-
-    @property
-    def denied_numbers(self) -> Numbers:
-        """What is denied, ascending, as the engines know it."""
-        return _ascending(self.denied)
-
-
-@functools.lru_cache(maxsize=8)
-def _ascending(ids: frozenset[NodeId]) -> Numbers:
-    return np.sort(numbers_of(ids))
 
 
 SELECT_ALL = Selection()
@@ -302,8 +324,9 @@ class FreshnessLookup(Protocol):
         """The factors of many nodes, by the numbers of their ids: those of their facts."""
         ...
 
-    def below(self, floor: Freshness, /) -> frozenset[NodeId]:
-        """All nodes whose class is lower than the floor."""
+    def below(self, floor: Freshness, numbers: Numbers, /) -> Denied:
+        """Those of a corpus's nodes, by the numbers of their ids, whose class is lower than the floor; the same answer
+        for the same array, which is asked about again and again."""
         ...
 
 

@@ -25,6 +25,7 @@ from ctxsearch.search.expansion import SEEDS, expand, expansion_order, raw_score
 from ctxsearch.search.identifiers import without_name
 from ctxsearch.search.long_texts import long_text
 from ctxsearch.search.ports import (
+    NOTHING_DENIED,
     SELECT_ALL,
     Corpus,
     Embedder,
@@ -134,9 +135,10 @@ class ContextSearchService:
         members: list[Member] = []
         keys = files = 0
         for corpus in corpora:
-            denied = corpus.freshness.below(floor) if filters and floor is not None else frozenset()
+            numbers = corpus.nodes.columns.numbers
+            denied = corpus.freshness.below(floor, numbers) if filters and floor is not None else NOTHING_DENIED
             members.append(Member(corpus, Selection(query.scope, denied), keys, files))
-            keys += len(corpus.nodes.columns.numbers)
+            keys += len(numbers)
             files += len(corpus.nodes.columns.paths)
         return Run(query, tuple(members), query.signal_weights())
 

@@ -216,7 +216,7 @@ class VectorMatrix:
         if not selection.scope.is_everything:
             mask = mask & block.rows_in(selection.scope)
         if selection.denied:
-            mask = mask & np.isin(block.nodes, selection.denied_numbers, invert=True)
+            mask = mask & ~selection.denied.among(block.nodes)
         return None if mask.all() else mask
 
 

@@ -16,7 +16,7 @@ from ctxsearch.daemon.messages import Job, Report
 from ctxsearch.daemon.show import freshness_line
 from ctxsearch.daemon.worker import FollowWorker
 from ctxsearch.graph.catalog import Catalog
-from ctxsearch.graph.columns import number_of
+from ctxsearch.graph.columns import number_of, numbers_of
 from ctxsearch.graph.freshness import Freshness, Thresholds
 from ctxsearch.graph.git import Git
 from ctxsearch.graph.model import CodeNode, NodeId, NodeKind
@@ -324,6 +324,12 @@ def test_what_has_no_file_is_of_unknown_age_and_what_is_newer_than_the_table_is_
     for table in (looked.table, moved, NO_HISTORY):
         penalties = table.penalties([number_of(one) for one in everything])
         assert penalties == [table.fact(one).penalty for one in everything]
+        numbers = numbers_of(sorted(everything))
+        for floor in Freshness:
+            denied = table.below(floor, numbers)
+            assert [one in denied for one in everything] == [table.fact(one).freshness < floor for one in everything]
+            assert denied.among(numbers).tolist() == [one in denied for one in sorted(everything)]
+            assert not denied or denied is table.below(floor, numbers) or table is NO_HISTORY
     assert moved.fact(NodeId("f" * 16)).freshness is Freshness.ACCEPTABLE
     assert moved.fact(NodeId("f" * 16)).source == "none"
     assert moved.reasons(NodeId("f" * 16)) == ("HEAD moved since history was last read",)

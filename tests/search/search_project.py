@@ -15,7 +15,7 @@ from pathlib import Path
 from ctxsearch.daemon.texts import KeptTexts, Texts
 from ctxsearch.daemon.worker import caught_up
 from ctxsearch.graph.catalog import Catalog
-from ctxsearch.graph.columns import id_of
+from ctxsearch.graph.columns import Numbers, id_of
 from ctxsearch.graph.freshness import PENALTY, Freshness
 from ctxsearch.graph.graph import CodeGraph
 from ctxsearch.graph.model import (
@@ -33,7 +33,7 @@ from ctxsearch.graph.records import FileGraph, FileRecord, NodeRecord
 from ctxsearch.indexer.files import content_hash
 from ctxsearch.search.embed import bundled_embedder
 from ctxsearch.search.lexical import TantivyIndex
-from ctxsearch.search.ports import Corpus, Embedder, FreshnessFact
+from ctxsearch.search.ports import Corpus, Denied, Embedder, FreshnessFact
 from ctxsearch.search.semantic import LanceIndex
 
 Documents = Iterator[tuple[str, Sequence[NodeDocument]]]
@@ -52,8 +52,8 @@ class Ages:
     def penalties(self, numbers: Sequence[int], /) -> list[float]:
         return [self.fact(node_id).penalty for node_id in map(id_of, numbers)]
 
-    def below(self, floor: Freshness, /) -> frozenset[NodeId]:
-        return frozenset(one for one, age in self.ages.items() if age < floor)
+    def below(self, floor: Freshness, numbers: Numbers, /) -> Denied:
+        return Denied.of(one for one in map(id_of, numbers.tolist()) if self.fact(one).freshness < floor)
 
 
 @dataclass

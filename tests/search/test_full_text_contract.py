@@ -17,7 +17,7 @@ from ctxsearch.search.fuzzy import allowed_edits, edit_distance
 from ctxsearch.search.identifiers import whole_form, words
 from ctxsearch.search.lexical import TantivyIndex, _lightest, _symbols
 from ctxsearch.search.matches import LexicalPolicy
-from ctxsearch.search.ports import SELECT_ALL, FullTextIndex, FullTextReader, Hit, Selection
+from ctxsearch.search.ports import SELECT_ALL, Denied, FullTextIndex, FullTextReader, Hit, Selection
 from ctxsearch.search.scope import Scope
 from ctxsearch.search.steps import EXACT_SCORE
 
@@ -200,7 +200,7 @@ def test_scope_and_denied_ids_are_pushed_down(index: FullTextIndex) -> None:
     assert found(reader, "bake", Selection(Scope(exclude_languages=("go",)))) == {APPLE.node.id, PEAR.node.id}
     assert found(reader, "bake", Selection(Scope(packages=("food.pie",)))) == {APPLE.node.id}
     assert found(reader, "bake", Selection(Scope(kinds=(NodeKind.CLASS,)))) == set()
-    denied = Selection(denied=frozenset({APPLE.node.id}))
+    denied = Selection(denied=Denied.of({APPLE.node.id}))
     assert found(reader, "bake", denied) == {PEAR.node.id, LOG.node.id}
     assert APPLE.node.id not in {hit.id for hit in reader.fuzzy("apple_pie", denied, 10)}
 
@@ -236,8 +236,34 @@ def test_a_filter_never_makes_the_list_short(index: FullTextIndex) -> None:
     many = [document(f"cake_{n:03d}", path=f"many/{n:03d}.py") for n in range(120)]
     index.apply(1, by_path(*many), [])
     allowed = {one.node.id for one in many[:3]}
-    denied = frozenset(one.node.id for one in many[3:])
+    denied = Denied.of(one.node.id for one in many[3:])
     assert found(index.reader(), "cake", Selection(denied=denied), limit=3) == allowed
+
+
+@pytest.mark.parametrize("left", [0, 1, 3, 50, 110])
+def test_above_a_floor_the_same_is_found_however_few_are_left(index: FullTextIndex, left: int) -> None:
+    many = [document(f"cake_{n % 7}", "bake " * (n % 5), path=f"many/{n // 2:03d}.py", line=1 + n) for n in range(120)]
+    index.apply(1, by_path(*many), [])
+    allowed = {one.node.id for one in many[:left]}
+    selection = Selection(denied=Denied.of(one.node.id for one in many[left:]))
+    known = columns(*many)
+    reader = index.reader()
+    assert {hit.id for hit in reader.search("bake cake", selection, 120, known)} == allowed
+    assert len(reader.search("bake cake", selection, 3, known)) == min(3, left)
+    assert {hit.id for hit in reader.search("cake_3", selection, 120, known)} <= allowed
+
+
+def test_where_a_floor_denies_what_has_the_telling_word_others_are_looked_for(tmp_path: Path) -> None:
+    telling = [document(f"plumbing_{n}", "plumbing setup", path=f"p{n}.py") for n in range(6)]
+    common = [document(f"run_{n}", "setup", path=f"r{n}.py") for n in range(30)]
+    index = TantivyIndex(tmp_path, LexicalPolicy(common_share=0.5, common_nodes=8))
+    index.apply(1, by_path(*telling, *common), [])
+    selection = Selection(denied=Denied.of(one.node.id for one in telling))
+    for known in (columns(*telling, *common), UNKNOWN):
+        hits = index.reader().search("plumbing setup", selection, 4, known)
+        assert len(hits) == 4
+        assert {hit.id for hit in hits} <= {one.node.id for one in common}
+    index.close()
 
 
 def test_the_limit_holds_and_no_id_comes_twice(index: FullTextIndex) -> None:
@@ -379,14 +405,14 @@ def test_files_with_common_words_alone_are_looked_at_where_others_are_few(
     fetch = reader._fetch
     monkeypatch.setattr(reader, "_fetch", lambda query, limit: (asked.append(query), fetch(query, limit))[1])
     weights = {"setup": reader._rarity("setup"), "plumb": reader._rarity("plumb")}
-    assert len(reader._with_words(weights, Scope()).addresses) == 3
+    assert len(reader._with_words(weights, []).addresses) == 3
     assert len(asked) == 1, "three files weigh more than the common word"
     asked.clear()
     index.apply(2, {}, ["t0.py"])
     reader = index.reader()
     fetch = reader._fetch
     monkeypatch.setattr(reader, "_fetch", lambda query, limit: (asked.append(query), fetch(query, limit))[1])
-    assert len(reader._with_words(weights, Scope()).addresses) == 3
+    assert len(reader._with_words(weights, []).addresses) == 3
     assert len(asked) == 2, "two are not enough: one with the common word is the third"
     index.close()
 

@@ -12,7 +12,7 @@ from search_samples import by_path, document
 from ctxsearch.graph.model import NodeDocument, NodeId, NodeKind
 from ctxsearch.search.documents import node_texts, passages
 from ctxsearch.search.embed import bundled_embedder
-from ctxsearch.search.ports import SELECT_ALL, Embedder, Floats, Hit, Selection, VectorIndex, VectorReader
+from ctxsearch.search.ports import SELECT_ALL, Denied, Embedder, Floats, Hit, Selection, VectorIndex, VectorReader
 from ctxsearch.search.scope import Scope
 from ctxsearch.search.semantic import LanceIndex, LanceReader, SemanticPolicy
 
@@ -154,7 +154,7 @@ def test_scope_and_denied_ids_are_pushed_down(index: VectorIndex) -> None:
     assert ask(reader, everything, Selection(Scope(languages=("GO",)))) == [SEND.node.id]
     assert ask(reader, everything, Selection(Scope(packages=("algo.sort",)))) == [SORT.node.id]
     assert ask(reader, everything, Selection(Scope(kinds=(NodeKind.CLASS,)))) == []
-    denied = Selection(denied=frozenset({READ.node.id, SEND.node.id}))
+    denied = Selection(denied=Denied.of({READ.node.id, SEND.node.id}))
     assert ask(reader, everything, denied, limit=1) == [SORT.node.id]
 
 
