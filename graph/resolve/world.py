@@ -18,7 +18,7 @@ ones are let go of when they get too many; a file of an earlier generation is fe
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
@@ -434,17 +434,20 @@ def changed_keys(old: FileFacts | None, new: FileFacts | None) -> set[Key]:
 
 
 def _changed_offers(old: FileFacts | None, new: FileFacts | None) -> set[Key]:
-    sides: list[set[tuple[str, str, str]]] = []
-    for facts in (old, new):
-        side: set[tuple[str, str, str]] = set()
-        if facts is not None:
-            group = family(facts.language)
-            for name, index, _, _ in _offered(facts):
-                definition = facts.definitions[index]
-                side.add((group, name, f"{int(definition.kind)}:{definition.qualified_name}:{int(definition.flags)}"))
-        sides.append(side)
-    changed = sides[0] ^ sides[1]
+    before, after = map(_counted_offers, (old, new))
+    changed = {offer for offer in before.keys() | after.keys() if before[offer] != after[offer]}
     return {("named", group, name) for group, name, _ in changed} | {("anywhere", name) for _, name, _ in changed}
+
+
+def _counted_offers(facts: FileFacts | None) -> Counter[tuple[str, str, str]]:
+    """What a file offers, without positions; how often, since what is there twice may mean neither."""
+    offers: Counter[tuple[str, str, str]] = Counter()
+    if facts is not None:
+        group = family(facts.language)
+        for name, index, _, _ in _offered(facts):
+            definition = facts.definitions[index]
+            offers[group, name, f"{int(definition.kind)}:{definition.qualified_name}:{int(definition.flags)}"] += 1
+    return offers
 
 
 def _offered(facts: FileFacts | _Offers) -> list[Offer]:

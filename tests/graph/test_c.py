@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from resolved_calls import calls, resolved
 
@@ -193,6 +193,13 @@ edits = st.lists(st.tuples(st.sampled_from(FILES), st.one_of(st.none(), sources)
 
 @settings(max_examples=60)
 @given(edits=edits)
+@example(
+    edits=[  # a macro that is there twice may mean neither, then is there once
+        ("a.hpp", '#include "b.hpp"\nstatic const int limit = LIMIT;\n'),
+        ("b.hpp", "#define LIMIT 1\n#define LIMIT 1\n"),
+        ("b.hpp", "#define LIMIT 1\n"),
+    ]
+)
 def test_incremental_equals_from_scratch(edits: list[tuple[str, str | None]]) -> None:
     resolver, graphs, texts = Resolver(), dict[str, FileGraph](), dict[str, bytes]()
     for path, text in edits:
