@@ -14,6 +14,7 @@ import gc
 import random
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -33,6 +34,7 @@ from ctxsearch.search.identifiers import words
 from ctxsearch.search.lexical import TantivyIndex, TantivyReader
 from ctxsearch.search.ports import Corpus
 from ctxsearch.search.query import Content, Expansion, ExpansionKind, Mode, SearchQuery
+from ctxsearch.search.scope import Scope
 from ctxsearch.search.semantic import LanceIndex, MatrixReader
 from ctxsearch.search.service import ContextSearchService
 
@@ -148,6 +150,7 @@ def main() -> None:
         gc.collect()
         gc.freeze()  # as the daemon does with what stays: a full collection would take 90 ms of some query
         report(service, queries, options.repeat, corpus.full_text, corpus.vectors)
+        report_scopes(service, queries, largest_folder(documents))
         update_times(indexes, dict(documents), graph.generation)
         service.close()
         for index in indexes:
@@ -176,6 +179,29 @@ def report(service: ContextSearchService, queries: list[str], repeat: int, text:
         p50 = measure(f"hybrid + {kind} 2, snippets", ask(expansion=expansion), queries, repeat)
         hybrid = max(hybrid, p50)
     print(f"  hybrid with expansion / (bare tantivy + bare scan) = {hybrid / (keyword_floor + scan_floor):.2f}")
+
+
+def largest_folder(documents: Sequence[tuple[str, Any]]) -> str:
+    """The folder of two levels that most files are in."""
+    folders = Counter("/".join(path.split("/")[:2]) for path, _ in documents if path.count("/") > 1)
+    return folders.most_common(1)[0][0]
+
+
+def report_scopes(service: ContextSearchService, queries: list[str], folder: str) -> None:
+    """What a part of the repository costs to search: keyword search, no content, each in turn with everything."""
+    print("keyword search, no content, of a part")
+    scopes = {
+        "everything": Scope(),
+        f"inside of {folder}": Scope(paths=(folder,)),
+        f"outside of {folder}": Scope(exclude_paths=(folder,)),
+        "*.py": Scope(paths=("*.py",)),
+        "without **/tests/**": Scope(exclude_paths=("**/tests/**",)),
+        "without test_*.py, an expression": Scope(exclude_paths=("test_*.py",)),
+        "classes": Scope(kinds=(NodeKind.CLASS,)),
+    }
+    for name, scope in scopes.items():
+        fields: dict[str, Any] = {"mode": Mode.KEYWORD, "content": Content.NONE, "scope": scope}
+        measure(name, lambda query, fields=fields: service.search(SearchQuery(text=query, **fields)), queries, 1)
 
 
 def update_times(indexes: tuple[TantivyIndex, LanceIndex], documents: dict[str, Any], generation: int) -> None:
