@@ -24,7 +24,7 @@ from ctxsearch.indexer.files import Limits, list_files
 from ctxsearch.indexer.pipeline import ParsePool
 from ctxsearch.indexer.worker import Parsed
 from ctxsearch.search.ports import Corpus, Embedder, NodeContent, OnDisk
-from ctxsearch.search.providers import load_full_text, load_vectors
+from ctxsearch.search.providers import DEFAULT_PROVIDERS
 
 Documents = dict[str, tuple[NodeDocument, ...]]  # by path
 
@@ -37,8 +37,8 @@ class Words:
         self._root = root
         self._limits = Limits(max_bytes=MAX_FILE_BYTES)
         self._pool = ParsePool(2)
-        self._text = load_full_text()(state / "text")
-        self._vectors = load_vectors()(state / "vectors", embedder)
+        self._text = DEFAULT_PROVIDERS.open_full_text(state / "text")
+        self._vectors = DEFAULT_PROVIDERS.open_vectors(state / "vectors", embedder)
         self._resolver = Resolver(root.resolve().name)
         self._hashes: dict[str, str] = {}  # by path, of what is indexed
         self._owned: dict[str, tuple[CodeNode, ...]] = {}  # by owner, of what is indexed

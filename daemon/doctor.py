@@ -16,6 +16,7 @@ from ctxsearch.daemon.settings import Settings
 from ctxsearch.daemon.version import VERSION
 from ctxsearch.graph.catalog import Catalog, CatalogError, CatalogMissingError
 from ctxsearch.graph.errors import CtxsearchError
+from ctxsearch.search.errors import SearchError
 
 LOW_SPACE_BYTES = 1 << 30
 
@@ -36,6 +37,7 @@ def examine(settings: Settings, *, repair: bool) -> Iterator[Finding]:
     yield _disk(settings)
     yield _git()
     yield _grammars()
+    yield _model(settings)
     yield _socket(settings, repair)
     yield from _daemon(settings)
     yield from _indexes(settings, repair)
@@ -77,6 +79,16 @@ def _grammars() -> Finding:
     listed = "; ".join(f"{name} ({why})" for name, why in missing.items())
     packages = " ".join(dict.fromkeys(why.partition(":")[0] for why in missing.values()))
     return Finding("grammars", False, f"cannot parse {listed}", f"run `pip install {packages}`")
+
+
+def _model(settings: Settings) -> Finding:
+    """Whether a text can be embedded; of an endpoint that a word can be sent there."""
+    try:
+        embedder = settings.providers.open_embedder()
+        embedder.embed_query("ready")
+    except SearchError as error:
+        return Finding("embedding model", False, str(error), "mend that, or take `embedder` out of the settings")
+    return Finding("embedding model", True, f"{embedder.model_id}, {embedder.dimension} dimensions")
 
 
 def _socket(settings: Settings, repair: bool) -> Finding:

@@ -2,6 +2,7 @@
 
     DIRECTORY/catalog.sqlite        the truth
     DIRECTORY/generation            the last generation that was promised to anybody
+    DIRECTORY/vectors.sqlite        vectors by content, of embedders that are not quick
     DIRECTORY/IDENTITY/text         full text, derived from the catalog of that identity
     DIRECTORY/IDENTITY/vectors      vectors, likewise
     DIRECTORY/IDENTITY/freshness    history per node, likewise
@@ -17,6 +18,7 @@ from pathlib import Path
 
 CATALOG = "catalog.sqlite"
 GENERATION = "generation"
+KEPT_VECTORS = "vectors.sqlite"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,11 @@ class Layout:
             with contextlib.suppress(OSError):  # a full disk: the catalog itself is what counts
                 temporary.write_bytes(b"%d" % generation)
                 temporary.replace(self.directory / GENERATION)
+
+    @property
+    def kept_vectors(self) -> Path:
+        """Vectors by content, which any catalog's index can use."""
+        return self.directory / KEPT_VECTORS
 
     def text(self, identity: str) -> Path:
         """Full text derived from the catalog of that identity."""

@@ -7,6 +7,8 @@ from typing import BinaryIO
 
 import msgspec
 
+from ctxsearch.search.providers import DEFAULT_PROVIDERS, Providers
+
 _LENGTH_BYTES = 4
 
 
@@ -36,6 +38,7 @@ class Job(msgspec.Struct, frozen=True, tag=True):
     niceness: int
     thresholds: dict[str, int | float] = {}  # of freshness, where they are not the default
     lenders: tuple[str, ...] = ()  # catalogs of other work trees of the same git repository
+    providers: Providers = DEFAULT_PROVIDERS
 
 
 class Refresh(msgspec.Struct, frozen=True, tag=True):

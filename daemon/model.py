@@ -17,7 +17,7 @@ class IdleEmbedder:
         self._clock = clock
         self._lock = threading.Lock()
         self._model: Embedder | None = None
-        self._name: tuple[str, int] | None = None  # id and dimension, known once it was loaded
+        self._traits: tuple[str, int, bool] | None = None  # id, dimension, is it quick; known once it was loaded
         self._used = 0.0
 
     @property
@@ -29,6 +29,11 @@ class IdleEmbedder:
     def dimension(self) -> int:
         """Numbers per vector."""
         return self._known()[1]
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether answers may have passages embedded."""
+        return self._known()[2]
 
     @property
     def is_loaded(self) -> bool:
@@ -51,16 +56,16 @@ class IdleEmbedder:
             self._model = None
             return True
 
-    def _known(self) -> tuple[str, int]:
-        if self._name is None:
+    def _known(self) -> tuple[str, int, bool]:
+        if self._traits is None:
             self._loaded()
-        assert self._name is not None
-        return self._name
+        assert self._traits is not None
+        return self._traits
 
     def _loaded(self) -> Embedder:
         with self._lock:
             if self._model is None:
                 self._model = self._load()
-                self._name = self._model.model_id, self._model.dimension
+                self._traits = self._model.model_id, self._model.dimension, self._model.is_quick
             self._used = self._clock()
             return self._model

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,6 +26,7 @@ from ctxsearch.graph.graph import Traversal
 from ctxsearch.graph.model import CodeNode, NodeId
 from ctxsearch.graph.walk import THROUGH_HUBS, Limits
 from ctxsearch.indexer.files import Listing
+from ctxsearch.search.errors import SearchError
 from ctxsearch.search.results import Indexed
 from ctxsearch.v1 import (
     admin_pb2,
@@ -63,8 +65,6 @@ class Admin(admin_pb2_grpc.AdminServiceServicer):
             version=life.version,
             api_versions=[API_VERSION],
             pid=os.getpid(),
-            embedding_model=self._workspace.embedder.model_id,
-            embedding_dimension=self._workspace.embedder.dimension,
             data_dir=str(life.settings.data_dir),
             log_file=str(life.settings.log_path),
             addresses=life.addresses,
@@ -72,6 +72,9 @@ class Admin(admin_pb2_grpc.AdminServiceServicer):
             memory_bytes=resident_bytes(),
             requests_in_flight=self._activity.in_flight,
         )
+        with contextlib.suppress(SearchError):  # one that cannot be opened; `ctxsearch doctor` says why
+            response.embedding_model = self._workspace.embedder.model_id
+            response.embedding_dimension = self._workspace.embedder.dimension
         response.started_time.FromDatetime(life.started)
         if life.idle_timeout_seconds:
             response.idle_timeout.CopyFrom(wire.duration(life.idle_timeout_seconds))

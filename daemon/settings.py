@@ -13,15 +13,20 @@ import os
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from ctxsearch.graph.errors import CtxsearchError
+
+if TYPE_CHECKING:
+    from ctxsearch.search.providers import Providers
 
 SOCKET_PATH_LIMIT = 100  # bytes; sun_path holds 104 on macOS and 108 on Linux, terminator included
 PREFIX = "CTXSEARCH_"
 FRESHNESS_CLOCKS = ("history", "wall")
 LOG_LEVELS = ("debug", "info", "warning", "error")
+OWN_PROVIDERS = {"full_text": ("tantivy",), "vector": ("lancedb",), "embedder": ("bundled", "onnx", "openai")}
+SECRETS = ("token", "embedder_key")  # never shown; each may also come from the file that CTXSEARCH_<NAME>_FILE names
 _YEAR_SECONDS = 366 * 24 * 3600
 _MESSAGE_BYTES = (1 << 31) - 1  # gRPC counts in 32 bits
 # What a number may be. Outside of it the daemon would not start, would not stop, or would do nothing but look around.
@@ -39,6 +44,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "indexing_niceness": (0, 19),
     "worker_idle_seconds": (0, _YEAR_SECONDS),
     "model_idle_seconds": (0, _YEAR_SECONDS),
+    "embedder_dimension": (0, 65_536),
     "freshness_fresh_days": (0, 1_000_000),
     "freshness_fresh_commits": (0, 1_000_000_000),
     "freshness_old_days": (0, 1_000_000),
@@ -81,6 +87,14 @@ class Settings:
     indexing_niceness: int = 10  # indexing yields to answering
     worker_idle_seconds: float = 1800.0  # an indexing process leaves when nothing was changed or asked for so long
     model_idle_seconds: float = 1800.0  # the model leaves memory when nothing was embedded for so long
+    full_text: str = "tantivy"  # providers by name: those of this package, or of another one's entry points
+    vector: str = "lancedb"
+    embedder: str = "bundled"  # "onnx": a model in a directory; "openai": an endpoint, which code is sent to
+    embedder_path: str = ""  # of "onnx": directory with model.onnx and tokenizer.json
+    embedder_url: str = ""  # of "openai": up to and without /embeddings
+    embedder_model: str = ""
+    embedder_dimension: int = 0  # numbers per vector
+    embedder_key: str = dataclasses.field(default="", repr=False)
     freshness_clock: str = "history"  # age is counted to HEAD's commit; "wall": to now
     # Where the classes of freshness begin; docs/freshness.md says what each does and what it costs.
     freshness_fresh_days: int = 1  # a file whose every line was written within these is fresh; 0 = none is by that
@@ -123,6 +137,20 @@ class Settings:
     def effective_parse_workers(self) -> int:
         """Parser processes of one indexing process."""
         return self.parse_workers or min(os.cpu_count() or 1, 4)
+
+    @property
+    def providers(self) -> Providers:
+        """Who indexes and embeds."""
+        from ctxsearch.search.providers import ModelOptions, Providers
+
+        options = ModelOptions(
+            path=str(Path(self.embedder_path).expanduser()) if self.embedder_path else "",
+            url=self.embedder_url,
+            model=self.embedder_model,
+            dimension=self.embedder_dimension,
+            key=self.embedder_key,
+        )
+        return Providers(self.full_text, self.vector, self.embedder, options)
 
     @property
     def repositories_dir(self) -> Path:
@@ -205,20 +233,21 @@ def _from_file(path: Path) -> dict[str, Any]:
 
 def _from_environ(environ: Mapping[str, str]) -> dict[str, Any]:
     found = {name: environ[PREFIX + name.upper()] for name in _FIELDS if environ.get(PREFIX + name.upper())}
-    token_file = environ.get(f"{PREFIX}TOKEN_FILE")
-    if token_file:
-        found["token"] = _read_token(Path(token_file))
+    for name in SECRETS:
+        variable = f"{PREFIX}{name.upper()}_FILE"
+        if environ.get(variable):
+            found[name] = _read_secret(Path(environ[variable]), variable)
     return {name: _convert(name, value, PREFIX + name.upper()) for name, value in found.items()}
 
 
-def _read_token(path: Path) -> str:
+def _read_secret(path: Path, variable: str) -> str:
     try:
-        token = path.read_text(encoding="utf-8").strip()
+        secret = path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise BadSettingError(f"{PREFIX}TOKEN_FILE: cannot be read: {error}") from error
-    if not token:  # "" would mean that no token is needed
-        raise BadSettingError(f"{PREFIX}TOKEN_FILE: {path} is empty")
-    return token
+        raise BadSettingError(f"{variable}: cannot be read: {error}") from error
+    if not secret:  # "" would mean that none is needed
+        raise BadSettingError(f"{variable}: {path} is empty")
+    return secret
 
 
 def _boolean(value: Any) -> bool:
@@ -242,7 +271,7 @@ def _convert(name: str, value: Any, source: str) -> Any:
     try:
         return _CONVERTERS[_FIELDS[name]](value)
     except (KeyError, TypeError, ValueError) as error:
-        shown = "(hidden)" if name == "token" else repr(value)
+        shown = "(hidden)" if name in SECRETS else repr(value)
         raise BadSettingError(f"{source}: {name} must be {_FIELDS[name]}, not {shown}") from error
 
 
@@ -265,6 +294,33 @@ def _check(settings: Settings) -> None:
         if fresh > old:
             raise BadSettingError(f"freshness_fresh_{unit} ({fresh}) must not exceed freshness_old_{unit} ({old})")
     _check_collector(settings)
+    for kind, own in OWN_PROVIDERS.items():
+        _check_provider(kind, getattr(settings, kind), own)
+    if settings.embedder == "onnx" and not Path(settings.embedder_path).expanduser().is_absolute():
+        raise BadSettingError(
+            f"embedder onnx needs embedder_path, the absolute path of a directory with model.onnx and tokenizer.json, "
+            f"not {settings.embedder_path!r}"
+        )
+    if settings.embedder == "openai":
+        _check_endpoint(settings)
+
+
+def _check_provider(kind: str, name: str, own: tuple[str, ...]) -> None:
+    if name in own:  # as good as always: what is installed need not be looked through
+        return
+    from ctxsearch.search.providers import known_providers
+
+    _check_choice(kind, name, known_providers(f"ctxsearch.{kind}"))
+
+
+def _check_endpoint(settings: Settings) -> None:
+    url = urlsplit(settings.embedder_url)
+    if url.scheme not in ("http", "https") or not url.hostname:
+        raise BadSettingError(f"embedder openai needs embedder_url, http(s)://HOST/..., not {settings.embedder_url!r}")
+    if not settings.embedder_model or not settings.embedder_dimension:
+        raise BadSettingError("embedder openai needs embedder_model and embedder_dimension")
+    if url.scheme == "http" and not is_loopback(url.hostname) and not settings.allow_remote:
+        raise BadSettingError(f"an endpoint beyond loopback ({url.hostname}) needs https, or allow_remote")
 
 
 def _check_collector(settings: Settings) -> None:

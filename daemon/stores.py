@@ -13,9 +13,9 @@ from ctxsearch.daemon.snapshot import Snapshot, load_graph
 from ctxsearch.daemon.texts import KeptTexts, Texts
 from ctxsearch.graph.catalog import Catalog, CatalogMissingError, Pinned
 from ctxsearch.graph.records import RESOLVED_META
-from ctxsearch.search.errors import IndexCorrupt
+from ctxsearch.search.errors import IndexCorrupt, SearchError
 from ctxsearch.search.ports import Embedder, FullTextIndex, FullTextReader, VectorIndex, VectorReader
-from ctxsearch.search.providers import load_full_text, load_vectors
+from ctxsearch.search.providers import DEFAULT_PROVIDERS, Providers
 
 _log = get_logger("ctxsearch.stores")
 
@@ -31,12 +31,14 @@ class Stores:
         embedder: Embedder,
         freshness_rules: FreshnessRules = DEFAULT_RULES,
         kept_texts: KeptTexts | None = None,
+        providers: Providers = DEFAULT_PROVIDERS,
     ) -> None:
         self._name = name
         self._root = root
         self.layout = layout
         self._embedder = embedder
         self._freshness_rules = freshness_rules
+        self._providers = providers
         self._kept_texts = kept_texts if kept_texts is not None else KeptTexts()
         self._text: tuple[str, FullTextIndex] | None = None  # identity and index; written by the indexing thread
         # The same for vectors, written by the follower: kept open, so that only new rows are read after a change.
@@ -109,7 +111,7 @@ class Stores:
             return None
         try:
             if self._text is None or self._text[0] != pinned.identity:
-                self._text = (pinned.identity, load_full_text()(directory))
+                self._text = (pinned.identity, self._providers.open_full_text(directory))
             reader = self._text[1].reader()
         except (IndexCorrupt, ValueError, OSError) as error:
             _log.warning("full text cannot be read", repository=self._name, error=str(error))
@@ -125,9 +127,9 @@ class Stores:
         was_open = self._vectors is not None and self._vectors[0] == identity
         try:
             if self._vectors is None or not was_open:
-                self._vectors = (identity, load_vectors()(directory, self._embedder))
+                self._vectors = (identity, self._providers.open_vectors(directory, self._embedder))
             reader = self._vectors[1].reader()
-        except (IndexCorrupt, ValueError, OSError, RuntimeError) as error:
+        except (SearchError, ValueError, OSError, RuntimeError) as error:  # also of an embedder that cannot be opened
             _log.warning("vectors cannot be read", repository=self._name, error=str(error))
             self._vectors = None
             return self._vector_reader(identity) if was_open else None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import os
 import queue
 import shutil
@@ -238,10 +239,8 @@ class IndexWorker:
             self._make_searchable(catalog, problems)
 
     def _text_generation(self, catalog: Catalog) -> int:
-        from ctxsearch.search.providers import load_full_text
-
         try:
-            return load_full_text()(self._layout.text(catalog.identity)).generation
+            return self._job.providers.open_full_text(self._layout.text(catalog.identity)).generation
         except (IndexCorrupt, ValueError, OSError, RuntimeError):
             return 0
 
@@ -254,10 +253,9 @@ class IndexWorker:
             writer.set_meta(COMMIT, head)
 
     def _caught_up(self, catalog: Catalog, problems: list[str]) -> FullTextIndex:
-        from ctxsearch.search.providers import load_full_text
-
         directory = self._layout.text(catalog.identity)
-        return caught_up(self._text, lambda: load_full_text()(directory), directory, catalog, problems, _uncounted)
+        opened = functools.partial(self._job.providers.open_full_text, directory)
+        return caught_up(self._text, opened, directory, catalog, problems, _uncounted)
 
 
 class FollowWorker:
@@ -390,18 +388,19 @@ class FollowWorker:
         return self._stores[file]
 
     def _embed(self, catalog: Catalog, problems: list[str]) -> None:
-        from ctxsearch.search.providers import load_embedder, load_vectors
-
         directory = self._layout.vectors(catalog.identity)
-        self._vectors = caught_up(
-            self._vectors,
-            lambda: load_vectors()(directory, load_embedder()),
-            directory,
-            catalog,
-            problems,
-            self._counted,
-        )
+        opened = functools.partial(self._open_vectors, directory)
+        self._vectors = caught_up(self._vectors, opened, directory, catalog, problems, self._counted)
         self._vectors.maintain()
+
+    def _open_vectors(self, directory: Path) -> VectorIndex:
+        from ctxsearch.search.kept_vectors import KeptVectors
+
+        providers = self._job.providers
+        embedder = providers.open_embedder()
+        if not embedder.is_quick:
+            embedder = KeptVectors(embedder, self._layout.kept_vectors)
+        return providers.open_vectors(directory, embedder)
 
     def _counted(
         self, documents: Iterator[tuple[str, Sequence[NodeDocument]]], total: int

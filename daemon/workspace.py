@@ -56,7 +56,6 @@ from ctxsearch.indexer.beneath import UnsafePathError, path_parts
 from ctxsearch.indexer.files import Limits as FileLimits
 from ctxsearch.indexer.files import Listing, list_files
 from ctxsearch.search.ports import FreshnessFact
-from ctxsearch.search.providers import load_embedder
 from ctxsearch.search.query import SearchQuery, Signal
 from ctxsearch.search.results import SearchResponse
 from ctxsearch.search.service import ContextSearchService
@@ -112,7 +111,7 @@ class Workspace:
         self._metrics = metrics
         metrics.tell_of(self._figures)
         self._registry = Registry(settings.data_dir / "repositories.json")
-        self.embedder = IdleEmbedder(load_embedder)
+        self.embedder = IdleEmbedder(settings.providers.open_embedder)
         self._service = ContextSearchService(self.embedder)
         self._freshness_rules = FreshnessRules.of(settings, time.time)
         self._kept_texts = KeptTexts()
@@ -515,7 +514,15 @@ class Workspace:
         layout.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         repository = Repository(
             record,
-            Stores(record.name, Path(record.root), layout, self.embedder, self._freshness_rules, self._kept_texts),
+            Stores(
+                record.name,
+                Path(record.root),
+                layout,
+                self.embedder,
+                self._freshness_rules,
+                self._kept_texts,
+                self._settings.providers,
+            ),
             (self._job("index", record, layout), self._job("follow", record, layout)),
             self._turn,
             self._settings.worker_idle_seconds,
@@ -548,6 +555,7 @@ class Workspace:
             niceness=_niceness(role, settings.indexing_niceness),
             thresholds=self._freshness_rules.looking_closely(),
             lenders=self._lenders(record),
+            providers=settings.providers,
         )
 
     def _lenders(self, record: RepositoryRecord) -> tuple[str, ...]:

@@ -100,3 +100,8 @@ def passage_hash(passage: Passage) -> int:
     digest.update(b"\0")
     digest.update(passage.text.encode("utf-8", "surrogatepass"))
     return int.from_bytes(digest.digest(), "big")
+
+
+def encodable(text: str) -> str:
+    """File names that are no UTF-8 arrive as lone surrogates, which nothing outside of Python can hold."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ctxsearch.search.pieces import Pieces
 from ctxsearch.search.ports import Passage
+from ctxsearch.search.providers import ModelOptions
 
 Floats = NDArray[np.float32]
 
@@ -27,6 +28,8 @@ class StaticEmbedder:
 
     Thread-safe: nothing changes after loading but the caches of `Pieces`.
     """
+
+    is_quick = True
 
     def __init__(self, weights: Path | None = None, vocabulary: Path | None = None) -> None:
         """Load the given weight and vocabulary files, or the bundled ones."""
@@ -85,8 +88,13 @@ _bundled: weakref.WeakValueDictionary[str, StaticEmbedder] = weakref.WeakValueDi
 
 
 def bundled_embedder() -> StaticEmbedder:
-    """The model that ships with the project; one per process while anybody holds it (entry point `bundled`)."""
+    """The model that ships with the project; one per process while anybody holds it."""
     model = _bundled.get("")
     if model is None:
         model = _bundled[""] = StaticEmbedder()
     return model
+
+
+def open_bundled(_options: ModelOptions) -> StaticEmbedder:
+    """The same (entry point `bundled`); there is nothing to choose."""
+    return bundled_embedder()

@@ -14,8 +14,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from ctxsearch.search.documents import encodable
 from ctxsearch.search.errors import FailedPrecondition
 from ctxsearch.search.ports import Floats, Passage
+from ctxsearch.search.providers import ModelOptions
 
 _MAX_TOKENS: Final = 256  # sentence models are trained on no more, and time grows with the square
 _BATCH: Final = 16
@@ -24,35 +26,41 @@ _BATCH: Final = 16
 class OnnxEmbedder:
     """Mean over the last hidden states of real tokens, scaled to length one."""
 
+    is_quick = False
+
     def __init__(self, directory: Path, session: Any, tokenizer: Any) -> None:
-        """Wrap a session and a tokenizer; `open_onnx` makes them from a directory."""
+        """Wrap a session and a tokenizer; `open_directory` makes them from files."""
+        tokenizer.no_padding()
+        tokenizer.enable_truncation(max_length=_MAX_TOKENS)
         self._session = session
         self._tokenizer = tokenizer
         self._inputs = {one.name for one in session.get_inputs()}
-        self.dimension = int(self._embedded(["dimension"]).shape[1])
+        self.dimension = int(self._embedded([tokenizer.encode("dimension").ids]).shape[1])
         self.model_id = f"onnx-{directory.name}-{_digest(directory)}"
 
     def embed_documents(self, passages: Sequence[Passage]) -> Floats:
         """One unit row per passage."""
-        if not passages:
-            return np.zeros((0, self.dimension), dtype=np.float32)
-        texts = [f"{passage.name}\n{passage.text}" for passage in passages]
-        parts = [self._embedded(texts[start : start + _BATCH]) for start in range(0, len(texts), _BATCH)]
-        return np.concatenate(parts)
+        texts = [encodable(f"{passage.name}\n{passage.text}") for passage in passages]
+        tokens = [encoding.ids for encoding in self._tokenizer.encode_batch(texts)]
+        # A batch takes as long as its longest text times how many there are: like beside like.
+        by_length = sorted(range(len(tokens)), key=lambda index: len(tokens[index]))
+        out = np.zeros((len(tokens), self.dimension), dtype=np.float32)
+        for start in range(0, len(tokens), _BATCH):
+            some = by_length[start : start + _BATCH]
+            out[some] = self._embedded([tokens[index] for index in some])
+        return out
 
     def embed_query(self, text: str) -> Floats:
         """One unit vector."""
-        return np.asarray(self._embedded([text])[0], dtype=np.float32)
+        return np.asarray(self._embedded([self._tokenizer.encode(encodable(text)).ids])[0], dtype=np.float32)
 
-    def _embedded(self, texts: list[str]) -> Floats:
-        encodings = [self._tokenizer.encode(text) for text in texts]
-        width = max(1, min(_MAX_TOKENS, max(len(one.ids) for one in encodings)))
-        ids = np.zeros((len(texts), width), dtype=np.int64)
-        mask = np.zeros((len(texts), width), dtype=np.int64)
-        for row, encoding in enumerate(encodings):
-            tokens = encoding.ids[:width]
-            ids[row, : len(tokens)] = tokens
-            mask[row, : len(tokens)] = 1
+    def _embedded(self, tokens: list[list[int]]) -> Floats:
+        width = max(1, *map(len, tokens))
+        ids = np.zeros((len(tokens), width), dtype=np.int64)
+        mask = np.zeros((len(tokens), width), dtype=np.int64)
+        for row, own in enumerate(tokens):
+            ids[row, : len(own)] = own
+            mask[row, : len(own)] = 1
         feeds = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
         hidden = self._session.run(None, {name: feeds[name] for name in feeds if name in self._inputs})[0]
         weights = mask[:, :, None].astype(np.float32)
@@ -61,8 +69,13 @@ class OnnxEmbedder:
         return np.asarray(mean / np.maximum(norms, 1e-12), dtype=np.float32)
 
 
-def open_onnx(directory: Path) -> OnnxEmbedder:
-    """The model in a directory; raises FailedPrecondition saying what is missing."""
+def open_onnx(options: ModelOptions) -> OnnxEmbedder:
+    """The model in the chosen directory (entry point `onnx`)."""
+    return open_directory(Path(options.path))
+
+
+def open_directory(directory: Path) -> OnnxEmbedder:
+    """The model in a directory; raises FailedPrecondition saying what is missing or wrong."""
     for name in ("model.onnx", "tokenizer.json"):
         if not (directory / name).is_file():
             raise FailedPrecondition(f"no {name} in {directory}; an ONNX model directory needs it")
@@ -73,8 +86,11 @@ def open_onnx(directory: Path) -> OnnxEmbedder:
         raise FailedPrecondition(
             f"{error.name} is not installed; an ONNX model needs it: pip install 'ctxsearch[onnx]'"
         ) from error
-    session = onnxruntime.InferenceSession(str(directory / "model.onnx"), providers=["CPUExecutionProvider"])
-    return OnnxEmbedder(directory, session, tokenizers.Tokenizer.from_file(str(directory / "tokenizer.json")))
+    try:
+        session = onnxruntime.InferenceSession(str(directory / "model.onnx"), providers=["CPUExecutionProvider"])
+        return OnnxEmbedder(directory, session, tokenizers.Tokenizer.from_file(str(directory / "tokenizer.json")))
+    except Exception as error:  # both libraries raise what they like about a file
+        raise FailedPrecondition(f"{directory} cannot be used as an embedding model: {error}") from error
 
 
 def _digest(directory: Path) -> str:

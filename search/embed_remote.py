@@ -6,67 +6,97 @@ Standard library only. Who turns it on says where, which model and which key; no
 from __future__ import annotations
 
 import json
+import time
 import urllib.error
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
+from ctxsearch.search.documents import encodable
 from ctxsearch.search.errors import FailedPrecondition, Unavailable
 from ctxsearch.search.ports import Floats, Passage
+from ctxsearch.search.providers import ModelOptions
 
 _BATCH: Final = 64
 _MAX_CHARS: Final = 8_000  # of one text; endpoints refuse longer ones
+_QUESTION_SECONDS: Final = 3.0  # somebody waits for the answer, which other signals could give
+_PASSAGES_SECONDS: Final = 60.0
+_SILENCE_SECONDS: Final = 15.0  # after a question that was not answered the next ones are not asked
+_PAUSES: Final = (1.0, 4.0, 16.0)  # before passages are sent again to an endpoint that has too much to do
+_BUSY: Final = frozenset({408, 429, 500, 502, 503, 504})
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
-    """Where and as whom to ask."""
+class Clock:
+    """Time, as far as waiting for an endpoint needs it."""
 
-    url: str  # up to and without `/embeddings`
-    model: str
-    dimension: int
-    key: str = ""
-    timeout: float = 30.0  # seconds
+    now: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
 
 
 class RemoteEmbedder:
     """Asks an endpoint. Raises Unavailable when it does not answer as it should."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
-        """Nothing is asked before the first text; the scheme must be http or https."""
-        if not endpoint.url.startswith(("http://", "https://")):
-            raise FailedPrecondition(f"embedding endpoint {endpoint.url!r}: only http and https are supported")
-        self._endpoint = endpoint
-        self.dimension = endpoint.dimension
-        self.model_id = f"remote-{endpoint.model}-{endpoint.dimension}"
+    is_quick = False
+
+    def __init__(self, options: ModelOptions, clock: Clock | None = None) -> None:
+        """Nothing is asked before the first text; raises FailedPrecondition for what can never be asked."""
+        if not options.url.startswith(("http://", "https://")):
+            raise FailedPrecondition(f"embedding endpoint {options.url!r}: only http and https are supported")
+        if not options.model or options.dimension < 1:
+            raise FailedPrecondition(f"embedding endpoint {options.url}: its model and its dimension must be said")
+        self._options = options
+        self._url = options.url.rstrip("/") + "/embeddings"
+        self._clock = clock if clock is not None else Clock()
+        self._silent_until = float("-inf")  # one float, replaced as a whole
+        self.dimension = options.dimension
+        self.model_id = f"remote-{options.model}-{options.dimension}"
 
     def embed_documents(self, passages: Sequence[Passage]) -> Floats:
-        """One unit row per passage."""
-        texts = [f"{passage.name}\n{passage.text}"[:_MAX_CHARS] for passage in passages]
+        """One unit row per passage; an endpoint that is busy is asked again a few times."""
+        texts = [encodable(f"{passage.name}\n{passage.text}"[:_MAX_CHARS]) for passage in passages]
         out = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for start in range(0, len(texts), _BATCH):
-            out[start : start + _BATCH] = self._asked(texts[start : start + _BATCH])
+            out[start : start + _BATCH] = self._patiently(texts[start : start + _BATCH])
         return out
 
     def embed_query(self, text: str) -> Floats:
-        """One unit vector."""
-        return np.asarray(self._asked([text[:_MAX_CHARS]])[0], dtype=np.float32)
-
-    def _asked(self, texts: list[str]) -> Floats:
-        body = json.dumps({"model": self._endpoint.model, "input": texts}).encode()
-        headers = {"Content-Type": "application/json"}
-        if self._endpoint.key:
-            headers["Authorization"] = f"Bearer {self._endpoint.key}"
-        url = self._endpoint.url.rstrip("/") + "/embeddings"
-        request = urllib.request.Request(url, body, headers)  # noqa: S310 - the scheme is checked at the start
+        """One unit vector, or Unavailable before long."""
+        if self._clock.now() < self._silent_until:
+            raise Unavailable(f"embedding endpoint {self._url}: did not answer a moment ago")
         try:
-            with urllib.request.urlopen(request, timeout=self._endpoint.timeout) as answer:  # noqa: S310
+            return np.asarray(self._asked([encodable(text[:_MAX_CHARS])], _QUESTION_SECONDS)[0], dtype=np.float32)
+        except Unavailable:
+            self._silent_until = self._clock.now() + _SILENCE_SECONDS
+            raise
+
+    def _patiently(self, texts: list[str]) -> Floats:
+        for pause in _PAUSES:
+            try:
+                return self._asked(texts, _PASSAGES_SECONDS)
+            except _BusyError:
+                self._clock.sleep(pause)
+        return self._asked(texts, _PASSAGES_SECONDS)
+
+    def _asked(self, texts: list[str], seconds: float) -> Floats:
+        body = json.dumps({"model": self._options.model, "input": texts}).encode()
+        headers = {"Content-Type": "application/json"}
+        if self._options.key:
+            headers["Authorization"] = f"Bearer {self._options.key}"
+        request = urllib.request.Request(self._url, body, headers)  # noqa: S310 - the scheme is checked at the start
+        try:
+            with urllib.request.build_opener(_NoRedirect).open(request, timeout=seconds) as answer:
                 return self._vectors(json.load(answer), len(texts))
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise Unavailable(f"embedding endpoint {url}: {_reason(error)}") from error
+        except urllib.error.HTTPError as error:
+            kind = _BusyError if error.code in _BUSY else Unavailable
+            raise kind(f"embedding endpoint {self._url}: status {error.code}") from error
+        except OSError as error:
+            raise _BusyError(f"embedding endpoint {self._url}: {error}") from error
+        except (ValueError, KeyError, TypeError) as error:
+            raise Unavailable(f"embedding endpoint {self._url}: {type(error).__name__}: {error}") from error
 
     def _vectors(self, answer: dict[str, list[dict[str, object]]], count: int) -> Floats:
         rows = sorted(answer["data"], key=lambda row: int(str(row["index"])))
@@ -77,8 +107,17 @@ class RemoteEmbedder:
         return np.asarray(vectors / np.maximum(norms, 1e-12), dtype=np.float32)
 
 
-def _reason(error: Exception) -> str:
-    """What went wrong, without the key that the request carried."""
-    if isinstance(error, urllib.error.HTTPError):
-        return f"status {error.code}"
-    return f"{type(error).__name__}: {error}"
+class _BusyError(Unavailable):
+    """It may answer later."""
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """Code and key go where the user said, and nowhere else."""
+
+    def redirect_request(self, *_: object, **__: object) -> None:
+        """None: the answer is the error that it is."""
+
+
+def open_endpoint(options: ModelOptions) -> RemoteEmbedder:
+    """The chosen endpoint (entry point `openai`)."""
+    return RemoteEmbedder(options)

@@ -147,7 +147,7 @@ class Passage(msgspec.Struct, frozen=True, gc=False):
 
 @runtime_checkable
 class Embedder(Protocol):
-    """Texts to unit vectors (`ctxsearch.embedder`: a callable without arguments that returns one).
+    """Texts to unit vectors (`ctxsearch.embedder`: a callable of `providers.ModelOptions` that returns one).
 
     The same text gives the same vector in every process. A text without a known word gives the zero vector.
     """
@@ -160,6 +160,12 @@ class Embedder(Protocol):
     @property
     def dimension(self) -> int:
         """Numbers per vector."""
+        ...
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether thousands of passages a second are embedded. Of one that is not, every vector is kept for good, and
+        no answer waits for more than the vector of its question."""
         ...
 
     def embed_documents(self, passages: Sequence[Passage]) -> Floats:

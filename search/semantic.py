@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from ctxsearch.graph.columns import Numbers
 from ctxsearch.graph.model import CodeNode, NodeDocument, NodeId
 from ctxsearch.search.checksums import TableChecksums
-from ctxsearch.search.documents import node_texts, passage_hash, passages
+from ctxsearch.search.documents import encodable, node_texts, passage_hash, passages
 from ctxsearch.search.errors import IndexCorrupt
 from ctxsearch.search.ports import NO_HITS, Embedder, Floats, Hit, Hits, Passage, Selection
 from ctxsearch.search.scope import Scope, dotted, path_regex
@@ -298,10 +298,10 @@ class LanceIndex:
         columns = [
             arrow.array(np.array([int(node.id, 16) for node in nodes], dtype=np.uint64)),
             arrow.array(np.array([row.hash for row in rows], dtype=np.uint64)),
-            arrow.array([_storable(node.path) for node in nodes], arrow.string()),
+            arrow.array([encodable(node.path) for node in nodes], arrow.string()),
             arrow.array([node.language for node in nodes], arrow.string()),
             arrow.array(np.array([int(node.kind) for node in nodes], dtype=np.uint8)),
-            arrow.array([_storable(node.qualified_name) for node in nodes], arrow.string()),
+            arrow.array([encodable(node.qualified_name) for node in nodes], arrow.string()),
             arrow.FixedSizeListArray.from_arrays(arrow.array(vectors.ravel()), self._embedder.dimension),
         ]
         return arrow.RecordBatch.from_arrays(columns, schema=self._schema())
@@ -451,13 +451,8 @@ def _vectors_of(table: Any) -> Halves:
     return np.ascontiguousarray(flat, dtype=np.float16).reshape(-1, width)
 
 
-def _storable(text: str) -> str:
-    """File names that are no UTF-8 arrive as lone surrogates, which arrow cannot hold."""
-    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
 def _quoted(text: str) -> str:
-    return "'" + _storable(text).replace("'", "''") + "'"
+    return "'" + encodable(text).replace("'", "''") + "'"
 
 
 def _sql(scope: Scope) -> str:

@@ -128,8 +128,9 @@ class ContextSearchService:
 
     def _start(self, query: SearchQuery) -> Run:
         corpora = self._chosen(query)
-        for dimension in self._dimensions(corpora):
-            query.check_dimension(dimension)
+        if query.embedding is not None:
+            for dimension in self._dimensions(corpora):
+                query.check_dimension(dimension)
         floor = query.freshness_floor
         filters = floor is not None and floor > min(Freshness)
         members: list[Member] = []
@@ -426,9 +427,9 @@ class ContextSearchService:
         return contents if query.max_tokens is None else within_budget(contents, query.max_tokens)
 
     def _similarity(self, run: Run) -> Callable[[list[str]], list[float]] | None:
-        """How near pieces of text are to the query, where the semantic signal ran."""
+        """How near pieces of text are to the query, where the semantic signal ran and embedding them is quick."""
         embedder = self._embedder
-        if embedder is None or Signal.SEMANTIC not in run.lists:
+        if embedder is None or Signal.SEMANTIC not in run.lists or not embedder.is_quick:
             return None
 
         vector = functools.cache(self._query_vector)  # of one text, for all snippets that need it
