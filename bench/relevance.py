@@ -1,10 +1,11 @@
 """Ranked results for the relevance sets.
 
     bench/relevance.py --data DIR --checkouts DIR --out RUN.jsonl [--mode hybrid|keyword|semantic]
-                       [--without STEP ...] [--cache DIR] [--repo NAME ...] [-k N]
+                       [--without STEP ...] [--cache DIR] [--repo NAME ...] [-k N] [--onnx DIR]
 
 Indexes the `index_root` of each repository of DIR/*.json under --checkouts (kept in --cache, so that a second run
-only searches) and writes one line per query for ../shared/bench/retrieval/eval.py.
+only searches) and writes one line per query for ../shared/bench/retrieval/eval.py. With --onnx another model than the
+bundled one embeds, which wants a cache of its own.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from typing import Any
 from corpora import open_corpus
 
 from ctxsearch.search.embed import bundled_embedder
+from ctxsearch.search.embed_onnx import open_directory
+from ctxsearch.search.ports import Embedder
 from ctxsearch.search.query import Content, Mode, SearchQuery
 from ctxsearch.search.service import ContextSearchService
 from ctxsearch.search.steps import RankingPolicy
@@ -56,9 +59,10 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, help="keep the indexes here")
     parser.add_argument("--repo", action="append", default=[])
     parser.add_argument("-k", type=int, default=20)
+    parser.add_argument("--onnx", type=Path, help="a directory with a local sentence model")
     options = parser.parse_args()
     policy = RankingPolicy().without(*options.without)
-    embedder = bundled_embedder()
+    embedder: Embedder = bundled_embedder() if options.onnx is None else open_directory(options.onnx)
     with tempfile.TemporaryDirectory() as scratch, options.out.open("w") as out:
         cache = options.cache or Path(scratch)
         for repository in repositories(options.data, options.repo):

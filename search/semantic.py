@@ -34,6 +34,7 @@ from ctxsearch.search.vectors import Halves, VectorBlock, VectorMatrix, make_blo
 
 FORMAT: Final = "vectors-1"
 _BATCH: Final = 4_096  # passages embedded and written at a time
+_SLOW_BATCH: Final = 256  # where that takes minutes: somebody watches how far it is
 _TAG: Final = re.compile(r"g(\d+)")
 
 
@@ -112,7 +113,8 @@ class LanceIndex:
         with self._lock:
             if self._table is not None:
                 self._undo_uncommitted()
-            batches = (self._record_batch(rows) for rows in _chunks(_rows(documents), _BATCH))
+            size = _BATCH if self._embedder.is_quick else _SLOW_BATCH
+            batches = (self._record_batch(rows) for rows in _chunks(_rows(documents), size))
             schema = self._schema()
             self._checksums.forget()
             self._table = self._database.create_table(

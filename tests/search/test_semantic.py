@@ -26,6 +26,7 @@ class Counting:
     """Counts what it embeds; vectors depend on the text alone."""
 
     dimension = 256
+    is_quick = True
 
     def __init__(self, model_id: str = "counting") -> None:
         self.model_id = model_id

@@ -713,6 +713,7 @@ class OtherModel:
 
     model_id = "other"
     dimension = 256
+    is_quick = True
 
     def embed_documents(self, passages: Sequence[Passage]) -> Floats:
         return np.ones((len(passages), 256), dtype=np.float32)
