@@ -31,7 +31,9 @@ from ctxsearch.graph.graph import CodeGraph
 from ctxsearch.graph.model import NodeKind
 from ctxsearch.search.embed import bundled_embedder
 from ctxsearch.search.identifiers import words
-from ctxsearch.search.lexical import TantivyIndex, TantivyReader
+from ctxsearch.search.lexical.index import TantivyIndex
+from ctxsearch.search.lexical.queries import term
+from ctxsearch.search.lexical.reader import TantivyReader
 from ctxsearch.search.ports import Corpus
 from ctxsearch.search.query import Content, Expansion, ExpansionKind, Mode, SearchQuery
 from ctxsearch.search.scope import Scope
@@ -75,7 +77,7 @@ def bare_tantivy(reader: TantivyReader) -> Callable[[str], object]:
     searcher: Any = reader._searcher
 
     def run(text: str) -> object:
-        *_, query = reader._queries(reader._terms(text))
+        *_, query = reader._words.queries(reader._words.terms(text))
         return searcher.search(query, 100, count=False).hits
 
     return run
@@ -86,7 +88,7 @@ def bare_body(reader: TantivyReader) -> Callable[[str], object]:
     searcher: Any = reader._searcher
 
     def run(text: str) -> object:
-        clauses = [(tantivy.Occur.Should, reader._term("body", word)) for word in dict.fromkeys(words(text))]
+        clauses = [(tantivy.Occur.Should, term(reader._schema, "body", word)) for word in dict.fromkeys(words(text))]
         return searcher.search(tantivy.Query.boolean_query(clauses), 100, count=False).hits
 
     return run

@@ -18,7 +18,6 @@ from ctxsearch.daemon.session import Session
 from ctxsearch.daemon.settings import Settings
 from ctxsearch.daemon.worker import WORN_SHARE, IndexWorker
 from ctxsearch.graph.catalog import Snapshot
-from ctxsearch.search import lexical
 from ctxsearch.v1 import graph_pb2, node_pb2, repository_pb2, search_pb2
 
 
@@ -75,7 +74,7 @@ def test_a_prepared_process_reads_nothing_of_other_files_for_an_edit(
     looked = []
     reads = Snapshot.reads
     monkeypatch.setattr(Snapshot, "reads", lambda snapshot: looked.append("catalog") or reads(snapshot))
-    monkeypatch.setattr(lexical, "check_segments", lambda folder: looked.append("text"))
+    monkeypatch.setattr("ctxsearch.search.lexical.index.check_segments", lambda folder: looked.append("text"))
     with contextlib.closing(IndexWorker(job, lambda _report: None)) as worker:
         assert worker.prepare() == ()
         assert {*looked} == {"catalog", "text"}

@@ -32,7 +32,7 @@ from ctxsearch.graph.model import (
 from ctxsearch.graph.records import FileGraph, FileRecord, NodeRecord
 from ctxsearch.indexer.files import content_hash
 from ctxsearch.search.embed import bundled_embedder
-from ctxsearch.search.lexical import TantivyIndex
+from ctxsearch.search.lexical.index import TantivyIndex
 from ctxsearch.search.ports import Corpus, Denied, Embedder, FreshnessFact
 from ctxsearch.search.semantic import LanceIndex
 

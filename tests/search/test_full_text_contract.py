@@ -15,7 +15,10 @@ from ctxsearch.graph.columns import NodeColumns
 from ctxsearch.graph.model import NodeDocument, NodeId, NodeKind, module_node_id
 from ctxsearch.search.fuzzy import allowed_edits, edit_distance
 from ctxsearch.search.identifiers import whole_form, words
-from ctxsearch.search.lexical import TantivyIndex, _lightest, _symbols
+from ctxsearch.search.lexical.documents import _symbols
+from ctxsearch.search.lexical.files import _lightest
+from ctxsearch.search.lexical.index import TantivyIndex
+from ctxsearch.search.lexical.queries import fetch
 from ctxsearch.search.matches import LexicalPolicy
 from ctxsearch.search.ports import SELECT_ALL, Denied, FullTextIndex, FullTextReader, Hit, Selection
 from ctxsearch.search.scope import Scope
@@ -384,8 +387,8 @@ def test_looking_past_files_that_have_common_words_alone_finds_the_same_files(
     for text in ("everywhere rare", "often usual once everywhere", "seldom", "everywhere"):
         for selection in (SELECT_ALL, Selection(Scope(exclude_paths=("1*.py",)))):
             answers = []
-            for rarity in (reader._rarity_of(4), -1.0):  # of no word is so little told: every file is looked at
-                reader._rarity_of_many = rarity
+            for rarity in (reader._files._rarity_of(4), -1.0):  # of no word is so little told: every file is looked at
+                reader._files._rarity_of_many = rarity
                 answers.append(
                     [(hit.id, pytest.approx(hit.score, rel=1e-5)) for hit in reader.search(text, selection, 40, known)]
                 )
@@ -400,19 +403,15 @@ def test_files_with_common_words_alone_are_looked_at_where_others_are_few(
     telling = [file_document(f"t{number}.py", "setup plumbing", qualified=f"t{number}") for number in range(3)]
     index = TantivyIndex(tmp_path, LexicalPolicy(files=3))
     index.apply(1, by_path(*common, *telling), [])
-    reader = index.reader()
+    files = index.reader()._files
     asked: list[object] = []
-    fetch = reader._fetch
-    monkeypatch.setattr(reader, "_fetch", lambda query, limit: (asked.append(query), fetch(query, limit))[1])
-    weights = {"setup": reader._rarity("setup"), "plumb": reader._rarity("plumb")}
-    assert len(reader._with_words(weights, []).addresses) == 3
+    monkeypatch.setattr("ctxsearch.search.lexical.files.fetch", lambda *query: (asked.append(query), fetch(*query))[1])
+    weights = {"setup": files._rarity("setup"), "plumb": files._rarity("plumb")}
+    assert len(files._with_words(weights, []).addresses) == 3
     assert len(asked) == 1, "three files weigh more than the common word"
     asked.clear()
     index.apply(2, {}, ["t0.py"])
-    reader = index.reader()
-    fetch = reader._fetch
-    monkeypatch.setattr(reader, "_fetch", lambda query, limit: (asked.append(query), fetch(query, limit))[1])
-    assert len(reader._with_words(weights, []).addresses) == 3
+    assert len(index.reader()._files._with_words(weights, []).addresses) == 3
     assert len(asked) == 2, "two are not enough: one with the common word is the third"
     index.close()
 

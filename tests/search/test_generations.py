@@ -9,7 +9,8 @@ import pytest
 from search_project import Project
 
 from ctxsearch.search.embed import bundled_embedder
-from ctxsearch.search.lexical import FORMAT, TantivyIndex
+from ctxsearch.search.lexical.index import TantivyIndex
+from ctxsearch.search.lexical.schema import FORMAT
 from ctxsearch.search.ports import SELECT_ALL
 from ctxsearch.search.query import Mode, SearchQuery
 from ctxsearch.search.scope import Scope

@@ -10,7 +10,8 @@ from search_samples import UNKNOWN, by_path, columns, document
 
 from ctxsearch.graph.model import NodeDocument, NodeFlag, NodeKind, module_node_id
 from ctxsearch.search.embed import bundled_embedder
-from ctxsearch.search.lexical import TantivyIndex
+from ctxsearch.search.lexical.index import TantivyIndex
+from ctxsearch.search.lexical.queries import fetch
 from ctxsearch.search.long_texts import (
     NO_EMPHASIS,
     Emphasis,
@@ -140,8 +141,10 @@ def test_twice_as_many_matches_of_a_long_text_are_looked_at(tmp_path: Path, monk
     index = _index(tmp_path, {f"{number}.py": f"alpha beta gamma word{number}" for number in range(40)})
     reader = index.reader()
     fetched: list[int] = []
-    fetch = reader._fetch
-    monkeypatch.setattr(reader, "_fetch", lambda query, limit: (fetched.append(limit), fetch(query, limit))[1])
+    monkeypatch.setattr(
+        "ctxsearch.search.lexical.reader.fetch",
+        lambda searcher, query, limit: (fetched.append(limit), fetch(searcher, query, limit))[1],
+    )
     for text, wanted in (("alpha beta gamma", 7), ("alpha beta gamma\nalpha beta", 14)):
         fetched.clear()
         assert len(reader.search(text, SELECT_ALL, 7, UNKNOWN)) == 7

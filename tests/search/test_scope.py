@@ -14,7 +14,7 @@ from search_samples import UNKNOWN, by_path, document
 
 from ctxsearch.graph.model import NodeKind
 from ctxsearch.search.errors import InvalidArgument
-from ctxsearch.search.lexical import TantivyIndex
+from ctxsearch.search.lexical.index import TantivyIndex
 from ctxsearch.search.ports import Selection
 from ctxsearch.search.scope import (
     EVERYTHING,

@@ -8,7 +8,8 @@ import pytest
 from search_project import Project
 
 from ctxsearch.search.errors import IndexCorrupt
-from ctxsearch.search.lexical import FORMAT, TantivyIndex
+from ctxsearch.search.lexical.index import TantivyIndex
+from ctxsearch.search.lexical.schema import FORMAT
 from ctxsearch.search.segments import check_segments
 
 FILES = {f"m{number}.py": f"def function_{number}(x):\n    return x + {number}\n" for number in range(20)}

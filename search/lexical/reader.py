@@ -1,0 +1,187 @@
+"""One pinned generation, asked: nodes for a text, best first, and names that look like one."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+import tantivy
+from numpy.typing import NDArray
+
+from ctxsearch.graph.columns import NO_FILE, NodeColumns, Numbers, Rows
+from ctxsearch.graph.model import NodeId, NodeKind
+from ctxsearch.search.lexical.documents import symbol_form
+from ctxsearch.search.lexical.files import FileEvidence
+from ctxsearch.search.lexical.near_names import near_query, perfect_score, typed_forms
+from ctxsearch.search.lexical.queries import NOTHING, Clauses, Fetched, fetch, term, within
+from ctxsearch.search.lexical.schema import generation_of, node_count, storable
+from ctxsearch.search.lexical.scopes import of_files, scope_clauses
+from ctxsearch.search.lexical.words import NodeWords
+from ctxsearch.search.long_texts import long_text
+from ctxsearch.search.matches import Answers, LexicalPolicy, Matches, best_matches
+from ctxsearch.search.ports import NO_HITS, Denied, Hit, Hits, Selection, node_ids
+from ctxsearch.search.scope import Scope
+from ctxsearch.search.steps import demoted_flags
+
+_FEW_FILES: Final = 2_000  # whose lists are gathered in about a millisecond
+
+
+class TantivyReader:
+    """One generation, pinned. Holds no mutable state but small caches keyed by what they were made from."""
+
+    def __init__(self, searcher: Any, schema: Any, policy: LexicalPolicy) -> None:
+        """Pin a searcher."""
+        self._searcher = searcher
+        self._schema = schema
+        self._policy = policy
+        self._words = NodeWords(searcher, schema, policy)
+        self._files = FileEvidence(searcher, schema, policy)
+        self._filters: OrderedDict[Scope, Clauses] = OrderedDict()
+        self._last_floor: tuple[Denied, NodeColumns, Clauses] | None = None
+        self.generation = generation_of(searcher, schema)
+
+    def count(self) -> int:
+        """Nodes that can be found."""
+        return node_count(self._searcher)
+
+    def search(self, text: str, selection: Selection, limit: int, nodes: NodeColumns) -> Hits:
+        """Best matches first."""
+        terms = self._words.terms(text)
+        if not terms:
+            return NO_HITS
+        above_floor = self._above_floor(selection.denied, nodes)
+        inside = [*self._scope_clauses(selection.scope), *above_floor]
+        files = self._files.files_of(text, [*self._scope_clauses(of_files(selection.scope)), *above_floor])
+        exact = self._exact(text, terms, inside, limit)
+        first = limit if long_text(text) is None else limit * self._policy.long_text_matches
+        demoted = demoted_flags(text, selection.scope.paths)
+        found = NOTHING
+        for wanted in self._words.queries(terms):
+            query, amount = within(wanted, inside), first
+            while len((found := fetch(self._searcher, query, amount)).addresses) == amount:
+                best = self._best((exact, found, files), selection, nodes, demoted)
+                if len(best) >= limit:
+                    return best[:limit]
+                amount *= 8  # most of what was fetched is below the freshness floor: look deeper, all the way if needed
+        return self._best((exact, found, files), selection, nodes, demoted)[:limit]
+
+    def fuzzy(self, text: str, selection: Selection, limit: int) -> list[Hit]:
+        """Nearest names first; the score is 1 for the same name and falls with every edit."""
+        found: dict[NodeId, float] = {}
+        for form in typed_forms(text):
+            for hit in self._fuzzy_form(form, selection, limit):
+                found[hit.id] = max(found.get(hit.id, 0.0), hit.score)
+        ranked = sorted(found.items(), key=lambda item: (-item[1], item[0]))
+        return [Hit(node_id, score) for node_id, score in ranked[:limit]]
+
+    def near_names(self, text: str, limit: int) -> list[str]:
+        """Names that exist and look like the text, nearest first."""
+        near: dict[str, float] = {}
+        for form in typed_forms(text):
+            addresses, scores, _ = fetch(self._searcher, near_query(self._schema, form), 20 * limit)
+            for address, score in zip(addresses, scores, strict=True):
+                name = self._searcher.doc(address).get_first("title")
+                near[name] = max(near.get(name, 0.0), score / perfect_score(form))
+        ranked = sorted((-score, name) for name, score in near.items())
+        return [name for _score, name in ranked[:limit]]
+
+    def _scope_clauses(self, scope: Scope) -> Clauses:
+        if scope.is_everything:
+            return []
+        clauses = self._filters.get(scope)
+        if clauses is None:
+            clauses = scope_clauses(self._schema, scope)
+            self._filters[scope] = clauses
+            if len(self._filters) > 64:
+                self._filters.popitem(last=False)
+        return clauses
+
+    def _above_floor(self, denied: Denied, nodes: NodeColumns) -> Clauses:
+        """Where most nodes are denied, what the engine is asked for instead of looking deeper and deeper."""
+        if 2 * len(denied) <= len(nodes.numbers) or not len(nodes.numbers):
+            return []
+        kept = self._last_floor
+        if kept is None or kept[0] is not denied or kept[1] is not nodes:
+            kept = self._last_floor = denied, nodes, self._clauses_of_floor(denied, nodes)
+        return kept[2]
+
+    def _clauses_of_floor(self, denied: Denied, nodes: NodeColumns) -> Clauses:
+        """The files that have nodes which are not denied; none where they are many, or some such node has no file."""
+        left = np.unique(nodes.files[~denied.among(nodes.numbers)]).tolist()
+        if NO_FILE in left or len(left) > _FEW_FILES:
+            return []
+        paths = [storable(nodes.paths[file]) for file in left]
+        query = tantivy.Query.term_set_query(self._schema, "file", paths) if paths else tantivy.Query.empty_query()
+        return [(tantivy.Occur.Must, tantivy.Query.const_score_query(query, 0.0))]
+
+    def _exact(self, text: str, terms: Mapping[str, float], inside: Clauses, limit: int) -> Fetched:
+        """Nodes whose (qualified) name is what was typed; nothing where no name is typed."""
+        symbol = symbol_form(text) if self._policy.exact_symbol else ""
+        count = int(self._searcher.doc_freq("symbol", symbol)) if symbol else 0
+        if not count:
+            return NOTHING
+        if count == 1:  # nothing to compare it with
+            named = tantivy.Query.const_score_query(term(self._schema, "symbol", symbol), 1.0)
+            return fetch(self._searcher, within(named, inside), 1)
+        *_, wanted = self._words.queries(terms)  # few nodes have that name: no list is read to its end
+        named = tantivy.Query.const_score_query(term(self._schema, "symbol", symbol), 0.0)
+        query = tantivy.Query.boolean_query([(tantivy.Occur.Must, named), (tantivy.Occur.Should, wanted)])
+        return fetch(self._searcher, within(query, inside), limit)
+
+    def _best(
+        self, found: tuple[Fetched, Fetched, Fetched], selection: Selection, nodes: NodeColumns, demoted: int
+    ) -> Hits:
+        """What was found, best first, without what is below the freshness floor."""
+        numbers = self._numbers([address for one in found for address in one.addresses])
+        rows = nodes.rows(numbers)
+        if -1 in rows:  # of what the graph does not know nothing but its own match counts
+            best = self._best(found, selection, nodes.with_unknown(numbers[rows < 0]), demoted)
+            return Hits(best.numbers, best.scores)
+        exact, words, files = _parted(found, rows)
+        answers = Answers(exact, words, files, self._shown(files, selection.scope, nodes))
+        rows, scores = best_matches(nodes, answers, demoted, self._policy)
+        numbers = nodes.numbers[rows]
+        if not selection.denied:
+            return Hits(numbers, scores, rows)
+        allowed = ~selection.denied.among(numbers)
+        return Hits(numbers[allowed], scores[allowed], rows[allowed])
+
+    def _shown(self, files: Matches, scope: Scope, nodes: NodeColumns) -> NDArray[np.bool_] | None:
+        """Which files may be results themselves: others may have nodes that are; None: all."""
+        if not scope.accepts_kind(NodeKind.MODULE):
+            return np.zeros(len(files.rows), np.bool_)
+        if not len(files.rows) or not (scope.packages or scope.exclude_packages):
+            return None
+        packages = Scope(packages=scope.packages, exclude_packages=scope.exclude_packages)
+        query = within(self._files.is_file, self._scope_clauses(packages))
+        inside = fetch(self._searcher, query, self._files.count)
+        return np.isin(files.rows, nodes.rows(self._numbers(inside.addresses)))
+
+    def _numbers(self, addresses: Sequence[Any]) -> Numbers:
+        """The numbers of the ids of what was found."""
+        return np.array(self._searcher.fast_field_values("id", addresses), np.uint64)
+
+    def _fuzzy_form(self, form: str, selection: Selection, limit: int) -> list[Hit]:
+        query = within(near_query(self._schema, form), self._scope_clauses(selection.scope))
+        amount = limit
+        while True:
+            addresses, scores, _ = fetch(self._searcher, query, amount)
+            ids = self._searcher.fast_field_values("id", addresses)
+            hits = [Hit(one, score / perfect_score(form)) for one, score in zip(node_ids(ids), scores, strict=True)]
+            kept = [hit for hit in hits if hit.id not in selection.denied]
+            if len(kept) >= limit or len(addresses) < amount:
+                return kept[:limit]
+            amount *= 8
+
+
+def _parted(found: Sequence[Fetched], rows: Rows) -> list[Matches]:
+    """Rows of all that was found, as the lists that it was found in."""
+    parts = []
+    start = 0
+    for addresses, scores, factor in found:
+        end = start + len(addresses)
+        parts.append(Matches(rows[start:end], np.array(scores) * factor))
+        start = end
+    return parts
