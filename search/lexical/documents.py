@@ -12,9 +12,8 @@ from typing import Any, Final
 import tantivy
 
 from ctxsearch.graph.model import CodeNode, NodeDocument, NodeKind, module_node_id
-from ctxsearch.search.documents import node_texts
+from ctxsearch.search.documents import encodable, node_texts
 from ctxsearch.search.identifiers import identifiers, split_identifier, stem, whole_form
-from ctxsearch.search.lexical.schema import storable
 from ctxsearch.search.scope import SEPARATORS, dotted, folders_of, package_ancestors, suffixes_of
 
 _SEPARATORS: Final = frozenset(SEPARATORS)
@@ -53,8 +52,8 @@ def _document(owner: str, of: NodeDocument, body: str) -> Any:
         doc=_indexed(of.doc),
         path=path_words,
         body=body,
-        title=storable(node.name),
-        owner=storable(owner),
+        title=encodable(node.name),
+        owner=encodable(owner),
         file=path,
         folder=folders,
         suffix=suffixes,
@@ -95,7 +94,7 @@ def _indexed(text: str) -> str:
 @functools.lru_cache(maxsize=1024)
 def _path_values(path: str) -> tuple[str, list[str], list[str], str]:
     """What all nodes of a file have in common: its path, the folders above it, its suffixes, and the path's words."""
-    as_stored = storable(path)
+    as_stored = encodable(path)
     return as_stored, list(folders_of(as_stored)), list(suffixes_of(as_stored)), _indexed(path)
 
 
@@ -103,14 +102,14 @@ def _packages(qualified_name: str, name: str) -> list[str]:
     """Every package a node is inside of, and itself; siblings have all but the last in common."""
     around = qualified_name.removesuffix(name)
     if around == qualified_name or not name or _SEPARATORS.isdisjoint(around[-1:]) or not _SEPARATORS.isdisjoint(name):
-        return list(map(storable, package_ancestors(qualified_name)))
+        return list(map(encodable, package_ancestors(qualified_name)))
     packages = _packages_around(around)
-    return [*packages, storable(f"{packages[-1]}.{name}" if packages else name)]
+    return [*packages, encodable(f"{packages[-1]}.{name}" if packages else name)]
 
 
 @functools.lru_cache(maxsize=4096)
 def _packages_around(prefix: str) -> tuple[str, ...]:
-    return tuple(map(storable, package_ancestors(prefix)))
+    return tuple(map(encodable, package_ancestors(prefix)))
 
 
 def _symbols(name: str, qualified_name: str) -> list[str]:

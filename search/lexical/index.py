@@ -11,6 +11,7 @@ from typing import Any, Final
 import tantivy
 
 from ctxsearch.graph.model import NodeDocument, NodeId, NodeKind
+from ctxsearch.search.documents import encodable
 from ctxsearch.search.errors import IndexCorrupt
 from ctxsearch.search.lexical.documents import add_nodes
 from ctxsearch.search.lexical.reader import TantivyReader
@@ -20,7 +21,6 @@ from ctxsearch.search.lexical.schema import (
     make_schema,
     node_count,
     put_generation,
-    storable,
 )
 from ctxsearch.search.matches import LexicalPolicy
 from ctxsearch.search.segments import check_segments
@@ -73,7 +73,7 @@ class TantivyIndex:
             writer = self._open_writer()
             try:
                 for path in [*replaced, *removed]:
-                    writer.delete_documents_by_term("owner", storable(path))
+                    writer.delete_documents_by_term("owner", encodable(path))
                 for path in sorted(replaced):
                     add_nodes(writer, path, replaced[path])
                 self._commit(writer, generation)

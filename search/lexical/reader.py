@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from ctxsearch.graph.columns import NO_FILE, NodeColumns, Numbers, Rows
 from ctxsearch.graph.model import NodeId, NodeKind
+from ctxsearch.search.documents import encodable
 from ctxsearch.search.lexical.documents import symbol_form
 from ctxsearch.search.lexical.files import FileEvidence
 from ctxsearch.search.lexical.near_names import near_query, perfect_score, typed_forms
 from ctxsearch.search.lexical.queries import NOTHING, Clauses, Fetched, fetch, term, within
-from ctxsearch.search.lexical.schema import generation_of, node_count, storable
+from ctxsearch.search.lexical.schema import generation_of, node_count
 from ctxsearch.search.lexical.scopes import of_files, scope_clauses
 from ctxsearch.search.lexical.words import NodeWords
 from ctxsearch.search.long_texts import long_text
@@ -112,7 +113,7 @@ class TantivyReader:
         left = np.unique(nodes.files[~denied.among(nodes.numbers)]).tolist()
         if NO_FILE in left or len(left) > _FEW_FILES:
             return []
-        paths = [storable(nodes.paths[file]) for file in left]
+        paths = [encodable(nodes.paths[file]) for file in left]
         query = tantivy.Query.term_set_query(self._schema, "file", paths) if paths else tantivy.Query.empty_query()
         return [(tantivy.Occur.Must, tantivy.Query.const_score_query(query, 0.0))]
 

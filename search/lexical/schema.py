@@ -25,11 +25,6 @@ def make_schema() -> Any:
     return builder.build()
 
 
-def storable(text: str) -> str:
-    """File names that are no UTF-8 arrive as lone surrogates, which the engine cannot hold."""
-    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
 def put_generation(writer: Any, generation: int) -> None:
     """Replace the generation, as a part of the writer's next commit."""
     writer.delete_documents_by_term("meta", _META)

@@ -8,19 +8,16 @@ from typing import Any
 
 import tantivy
 
-from ctxsearch.graph.model import NodeKind
+from ctxsearch.search.documents import encodable
 from ctxsearch.search.errors import InvalidArgument
 from ctxsearch.search.lexical.queries import Clauses
-from ctxsearch.search.lexical.schema import storable
 from ctxsearch.search.scope import Beneath, Scope, dotted, path_regex, plain_path, simple_glob
 
 
 def scope_clauses(schema: Any, scope: Scope) -> Clauses:
     """The conditions that mean a scope; none of them adds to the score."""
-    must = _groups(schema, scope.paths, scope.kinds, scope.languages, scope.packages)
-    must_not = _groups(
-        schema, scope.exclude_paths, scope.exclude_kinds, scope.exclude_languages, scope.exclude_packages
-    )
+    must = _groups(schema, scope, "")
+    must_not = _groups(schema, scope, "exclude_")
     return [
         *((tantivy.Occur.Must, tantivy.Query.const_score_query(_any_of(group), 0.0)) for group in must if group),
         *((tantivy.Occur.MustNot, query) for group in must_not for query in group),
@@ -38,23 +35,20 @@ def of_files(scope: Scope) -> Scope:
     )
 
 
-def _groups(
-    schema: Any,
-    paths: Sequence[str],
-    kinds: Sequence[NodeKind],
-    languages: Sequence[str],
-    packages: Sequence[str],
-) -> list[list[Any]]:
+def _groups(schema: Any, scope: Scope, prefix: str) -> list[list[Any]]:
     """For each condition the queries of which a node has to meet any; none: all nodes do."""
+    paths, kinds, languages, packages = (
+        getattr(scope, prefix + name) for name in ("paths", "kinds", "languages", "packages")
+    )
     return [
-        [_path_query(schema, one) for one in paths],
+        [_path_query(schema, one, f"scope.{prefix}paths") for one in paths],
         [tantivy.Query.term_query(schema, "kind", int(one)) for one in kinds],
         [_named(schema, "language", one.lower()) for one in languages],
         [_named(schema, "package", dotted(one)) for one in packages],
     ]
 
 
-def _path_query(schema: Any, pattern: str) -> Any:
+def _path_query(schema: Any, pattern: str, field: str) -> Any:
     """Files that a path or glob means.
 
     Folders and suffixes have lists of their own: an expression gathers the lists of all files that it meets, in every
@@ -68,7 +62,7 @@ def _path_query(schema: Any, pattern: str) -> Any:
     try:
         return tantivy.Query.regex_query(schema, "file", path_regex(pattern))
     except ValueError as error:
-        raise InvalidArgument("scope.paths", pattern, "a glob with fewer wildcards") from error
+        raise InvalidArgument(field, pattern, "a glob with fewer wildcards") from error
 
 
 def _conditions(beneath: Beneath) -> list[tuple[str, str]]:
@@ -76,7 +70,7 @@ def _conditions(beneath: Beneath) -> list[tuple[str, str]]:
 
 
 def _named(schema: Any, field_name: str, value: str) -> Any:
-    return tantivy.Query.term_query(schema, field_name, storable(value), "basic")
+    return tantivy.Query.term_query(schema, field_name, encodable(value), "basic")
 
 
 def _any_of(queries: Sequence[Any]) -> Any:
