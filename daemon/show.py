@@ -67,6 +67,8 @@ def results(response: search_pb2.ContextSearchResponse, explain: bool, *, here: 
             yield from _explanation(result)
     if not response.results:
         yield from _nothing(response)
+    if response.suggestions:
+        yield f"{'' if response.results else '  '}did you mean: {', '.join(map(safe, response.suggestions))}"
     for warning in response.warnings:
         yield click.style(f"warning: {safe(warning)}", fg="yellow")
     if explain:
@@ -118,7 +120,7 @@ def _explanation(result: search_pb2.SearchResult) -> Iterator[str]:
         else:
             yield f"       {name:<9} absent"
     for step in result.steps:
-        yield f"       {safe(step.name):<9} {step.value:.4f}"
+        yield f"       {safe(step.name)} adds {step.value:+.4f}"
     reasons = "; ".join(map(safe, result.freshness_reasons))
     yield f"       penalty   {result.freshness_penalty:.2f}{f'  ({reasons})' if reasons else ''}"
     if result.HasField("distance_in_graph"):
@@ -128,8 +130,6 @@ def _explanation(result: search_pb2.SearchResult) -> Iterator[str]:
 def _nothing(response: search_pb2.ContextSearchResponse) -> Iterator[str]:
     yield "nothing found"
     yield from (f"  {safe(line)}" for line in response.guidance)
-    if response.suggestions:
-        yield f"  did you mean: {', '.join(map(safe, response.suggestions))}"
 
 
 def _summary(response: search_pb2.ContextSearchResponse) -> Iterator[str]:
@@ -146,6 +146,10 @@ def _summary(response: search_pb2.ContextSearchResponse) -> Iterator[str]:
             f"index: {safe(index.repository)} generation {index.generation} commit {index.commit[:12] or '-'} "
             f"trailing {index.trailing_files} files"
         )
+    explanation = response.explanation
+    yield f"steps: {', '.join(explanation.steps)}"
+    stages = ", ".join(f"{stage.name} {stage.elapsed.ToMicroseconds() / 1000:.1f} ms" for stage in explanation.stages)
+    yield f"merged: {explanation.fused} candidates of at most {explanation.pool} per signal; {stages}"
     yield f"total: {response.elapsed.ToMicroseconds() / 1000:.1f} ms"
 
 

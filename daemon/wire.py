@@ -21,7 +21,15 @@ from ctxsearch.search import errors as search_errors
 from ctxsearch.search.ports import FreshnessFact, OnDisk
 from ctxsearch.search.query import Content, Expansion, ExpansionKind, Mode, SearchQuery, Signal, Weights
 from ctxsearch.search.ranking import Vote
-from ctxsearch.search.results import Guidance, Label, ResultContent, SearchResponse, SearchResult, SignalReport
+from ctxsearch.search.results import (
+    Explanation,
+    Guidance,
+    Label,
+    ResultContent,
+    SearchResponse,
+    SearchResult,
+    SignalReport,
+)
 from ctxsearch.search.scope import Scope
 from ctxsearch.v1 import graph_pb2, node_pb2, search_pb2
 
@@ -331,18 +339,28 @@ def response_to_wire(response: SearchResponse) -> search_pb2.ContextSearchRespon
         trailing_files=trailing,
         dropped_by_scope=response.dropped_by_scope,
         dropped_by_floor=response.dropped_by_floor,
+        dropped_by_score=response.dropped_by_score,
         dropped_unknown=response.unknown_ids,
         elapsed=duration(response.milliseconds / 1000),
     )
     ran = [report.signal for report in response.signals if report.ran]
     for result in response.results:
         _put_result(message.results.add(), result, ran)
-    guidance = response.guidance
-    if guidance is not None:
-        message.guidance.extend(guidance_lines(guidance))
-        message.suggestions.extend(clean(name) for name in guidance.near_names)
-        message.dropped_by_score = guidance.below_min_score
+    message.suggestions.extend(map(clean, response.near_names))
+    if response.guidance is not None:
+        message.guidance.extend(guidance_lines(response.guidance))
+    if response.explanation is not None:
+        _put_explanation(message.explanation, response.explanation)
     return message
+
+
+def _put_explanation(message: search_pb2.Explanation, explanation: Explanation) -> None:
+    message.pool = explanation.pool
+    message.steps.extend(explanation.steps)
+    message.seeds.extend(explanation.seeds)
+    message.fused = explanation.fused
+    for name, milliseconds in explanation.milliseconds.items():
+        message.stages.add(name=name, elapsed=duration(milliseconds / 1000))
 
 
 def guidance_lines(guidance: Guidance) -> list[str]:
@@ -378,6 +396,8 @@ def _put_result(message: search_pb2.SearchResult, result: SearchResult, ran: Ite
     if result.reach is not None:
         message.distance_in_graph = result.reach.distance
         message.graph_path.extend(result.reach.path)
+    for step, value in result.steps.items():
+        message.steps.add(name=step, value=value)
     if result.content.start_line or result.content.trimmed:
         _put_content(message.snippet, result.content)
 

@@ -125,9 +125,11 @@ class SearchQuery:
             _check_whole("max_tokens", self.max_tokens, 1, 10_000_000)
         if self.min_generation is not None:
             _check_whole("min_generation", self.min_generation, 0, 2**63 - 1)
-        if not any(self.signal_weights().values()):
-            shown = {signal.value: weight for signal, weight in self.signal_weights().items()}
-            raise InvalidArgument("weights", shown, f"at least one weight > 0 of what {self.mode} mode runs")
+        weights = self.signal_weights()
+        if not any(weight for signal, weight in weights.items() if signal is not Signal.GRAPH):
+            shown = {signal.value: weight for signal, weight in weights.items()}
+            allowed = f"at least one weight > 0 of what {self.mode} mode runs, the graph aside, which starts from them"
+            raise InvalidArgument("weights", shown, allowed)
 
     @property
     def pool(self) -> int:

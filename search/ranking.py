@@ -100,8 +100,8 @@ def fuse(
     by_signal = {ranked.signal: ranked for ranked in lists}
     ran = [by_signal[signal] for signal in _SIGNALS if weights.get(signal, 0.0) > 0 and signal in by_signal]
     voting = [ranked.signal for ranked in ran] + ([room_for] if room_for is not None else [])
-    total = math.fsum(weights[signal] for signal in voting)
-    ballots = tuple(_ballot(one, weights[one.signal] / total) for one in ran)
+    shares = _shares(weights, voting)
+    ballots = tuple(_ballot(one, shares[one.signal]) for one in ran)
     scores = added(ballots)
     if max(scores.values(), default=0.0) > 1.0:  # at most 1, whatever the last bit says
         scores = {key: min(1.0, score) for key, score in scores.items()}
@@ -111,13 +111,20 @@ def fuse(
 def joined(fusion: Fusion[Key], ranked: RankedList[Key], weights: Mapping[Signal, float]) -> Fusion[Key]:
     """The same with the list that room was left for."""
     voting = [ballot.ranked.signal for ballot in fusion.ballots] + [ranked.signal]
-    share = weights[ranked.signal] / math.fsum(weights[signal] for signal in voting)
-    new = _ballot(ranked, share)
+    new = _ballot(ranked, _shares(weights, voting)[ranked.signal])
     scores = dict(fusion.scores)
     for key, place in ranked.places.items():
         scores[key] = min(1.0, scores.get(key, 0.0) + new.worth[place])
     ballots = sorted((*fusion.ballots, new), key=lambda ballot: _SIGNALS.index(ballot.ranked.signal))
     return Fusion(scores, tuple(ballots))
+
+
+def _shares(weights: Mapping[Signal, float], voting: Collection[Signal]) -> dict[Signal, float]:
+    """What each of some signals has of their weights together, which may be too large for a number."""
+    largest = max((weights[signal] for signal in voting), default=1.0)
+    parts = {signal: weights[signal] / largest for signal in voting}
+    total = math.fsum(parts.values())
+    return {signal: part / total for signal, part in parts.items()}
 
 
 def _ballot(ranked: RankedList[Key], share: float) -> Ballot[Key]:
@@ -234,6 +241,12 @@ def exact_keys(ballots: Iterable[Ballot[Key]], exact_score: float) -> list[Key]:
                 return []
             return [key for key, raw in zip(ranked.keys, ranked.raws, strict=True) if raw >= exact_score]
     return []
+
+
+def penalised(fusion: Fusion[Key], candidates: Iterable[Key], penalties: Penalties[Key] | None) -> Sequence[float]:
+    """What some nodes score in the end."""
+    kept = [(key, fusion.scores[key]) for key in candidates]
+    return [score for _, score in (_penalised(kept, penalties) if penalties is not None else kept)]
 
 
 def _penalised(scores: Sequence[tuple[Key, float]], penalties: Penalties[Key]) -> list[tuple[Key, float]]:

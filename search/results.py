@@ -78,6 +78,9 @@ class SearchResult(msgspec.Struct, frozen=True, gc=False):
     reach: Reach | None = None  # None: expansion did not come here
     content: ResultContent = NO_CONTENT
     on_disk: OnDisk = OnDisk.UNCHECKED
+    # With `explain`, what ranking steps added to what the signals contribute; with it that is the score before the
+    # penalty.
+    steps: Mapping[str, float] = msgspec.field(default_factory=dict)
 
     def signal(self, signal: Signal) -> SignalScore:
         """What a signal said; rank 0 when it did not find the node."""
@@ -126,7 +129,6 @@ class Guidance:
     """What to try when nothing was found."""
 
     searched: str  # what was looked at
-    near_names: tuple[str, ...] = ()
     outside_scope: int = 0  # matches that the scope left out
     below_floor: int = 0  # matches that the freshness floor left out
     below_min_score: int = 0
@@ -141,8 +143,6 @@ class Explanation:
     steps: tuple[str, ...]  # the ranking steps that were on
     seeds: tuple[NodeId, ...]  # where expansion started
     fused: int  # candidates after the merge
-    outside_scope: int  # of the unfiltered keyword matches
-    below_floor: int
     milliseconds: Mapping[str, float]  # per stage
 
 
@@ -155,12 +155,16 @@ class SearchResponse:
     indexed: tuple[Indexed, ...]
     degraded: bool = False
     warnings: tuple[str, ...] = ()
-    dropped_by_scope: int = 0  # candidates that a signal brought and the scope refuses
+    # Candidates that were refused. Indexes never bring what a scope or floor leaves out; where an answer is empty or
+    # explained, what full text would have brought is counted too.
+    dropped_by_scope: int = 0
     dropped_by_floor: int = 0
+    dropped_by_score: int = 0
     unknown_ids: int = 0  # in an index but not in the graph; repaired after the answer
     trimmed_results: int = 0  # whose content max_tokens cut or left out
     milliseconds: float = 0.0
     guidance: Guidance | None = None  # only with an empty answer
+    near_names: tuple[str, ...] = ()  # where full text found nothing: names that look like the query
     explanation: Explanation | None = None
 
     @property

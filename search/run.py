@@ -83,8 +83,11 @@ class Run:
     warnings: list[str] = field(default_factory=list)
     reached: dict[Key, Walked] = field(default_factory=dict)  # what expansion came to
     seeds: tuple[NodeId, ...] = ()
-    dropped_by_scope: int = 0
-    dropped_by_floor: int = 0
+    # Candidates that scope or floor refused, by the first key of their corpus: two may have the same id.
+    out_of_scope: set[tuple[Key, NodeId]] = field(default_factory=set)
+    below_floor: set[tuple[Key, NodeId]] = field(default_factory=set)
+    dropped_by_score: int = 0
+    steps: dict[str, tuple[Mapping[Key, float], Mapping[Key, float]]] = field(default_factory=dict)  # see `changed`
     unknown: dict[tuple[int, NodeId], None] = field(default_factory=dict)  # number of the corpus, id; each once
     milliseconds: dict[str, float] = field(default_factory=dict)  # of the stages so far
     looked: float = field(default_factory=time.perf_counter)  # at the clock, last
@@ -94,6 +97,25 @@ class Run:
         now = time.perf_counter()
         self.milliseconds[stage] = (now - self.looked) * 1e3
         self.looked = now
+
+    def changed(self, step: str, before: Fusion[Key], after: Fusion[Key]) -> Fusion[Key]:
+        """What a ranking step made of the fused scores; kept where it is to be explained."""
+        if self.query.explain and after is not before:
+            self.steps[step] = before.scores, after.scores
+        return after
+
+    def added_by_steps(self, key: Key) -> dict[str, float]:
+        """What each ranking step added to a node's score."""
+        added = {
+            step: after.get(key, 0.0) - before.get(key, 0.0) for step, (before, after) in sorted(self.steps.items())
+        }
+        return {step: value for step, value in added.items() if value}
+
+    @property
+    def found_words(self) -> bool:
+        """Whether full text found anything, or was not asked."""
+        ranked = self.lists.get(Signal.BM25)
+        return ranked is None or len(ranked.keys) > 0
 
     @property
     def size(self) -> int:

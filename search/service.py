@@ -38,7 +38,7 @@ from ctxsearch.search.ports import (
     node_ids,
 )
 from ctxsearch.search.query import Content, Mode, SearchQuery, Signal
-from ctxsearch.search.ranking import Fusion, Ranked, RankedList, Vote, exact_on_top, fuse, joined, order
+from ctxsearch.search.ranking import Fusion, Ranked, RankedList, Vote, exact_on_top, fuse, joined, order, penalised
 from ctxsearch.search.results import (
     NO_CONTENT,
     Explanation,
@@ -102,11 +102,13 @@ class ContextSearchService:
         self._expand(run)
         run.done("expansion")
         self._check_answerable(run)
-        ranked, fused, accepted = self._ordered(run)
+        ranked, fused = self._ordered(run)
         run.done("fusion")
         results = self._results(run, ranked)
         run.done("content")
-        guidance = None if results else self._guidance(run, accepted)
+        if query.explain or not results:
+            self._count_left_out(run)
+        guidance = None if results else self._guidance(run)
         explanation = self._explanation(run, fused) if query.explain else None
         self._repair(run)
         return SearchResponse(
@@ -115,12 +117,14 @@ class ContextSearchService:
             indexed=tuple(_indexed(member.corpus) for member in run.members),
             degraded=any(not report.ran for report in run.reports.values()) or bool(run.warnings),
             warnings=tuple(run.warnings),
-            dropped_by_scope=run.dropped_by_scope,
-            dropped_by_floor=run.dropped_by_floor,
+            dropped_by_scope=len(run.out_of_scope),
+            dropped_by_floor=len(run.below_floor),
+            dropped_by_score=run.dropped_by_score,
             unknown_ids=len(run.unknown),
             trimmed_results=sum(result.content.trimmed for result in results),
             milliseconds=(time.perf_counter() - started) * 1e3,
             guidance=guidance,
+            near_names=() if results and run.found_words else self._near_names(run),
             explanation=explanation,
         )
 
@@ -302,7 +306,7 @@ class ContextSearchService:
             graph = member.corpus.graph
             if graph is None:
                 raise FailedPrecondition(f"the calls of {member.corpus.repository} are not resolved yet")
-            accepts = None if member.selection.is_everything else self._acceptance(run, member.selection)
+            accepts = None if member.selection.is_everything else self._acceptance(run, member)
             walk = expand(graph, [node_id for _, node_id in own], run.query.expansion, run.query.pool, accepts)
             expanded += [(number, own[one.seed_rank][0], one) for one in walk.kept]
         if len(run.members) > 1:  # one walk is in order
@@ -325,13 +329,15 @@ class ContextSearchService:
         fusion = run.by_text = self._by_text(run, room_for=Signal.GRAPH)
         return [one.key for one in order(fusion, fusion.scores, None, run.place, 0.0, SEEDS)]
 
-    def _acceptance(self, run: Run, selection: Selection) -> Callable[[CodeNode], bool]:
+    def _acceptance(self, run: Run, member: Member) -> Callable[[CodeNode], bool]:
+        selection, owner = member.selection, member.first_key
+
         def accepts(node: CodeNode) -> bool:
             if not selection.scope.is_everything and not selection.scope.accepts(node):
-                run.dropped_by_scope += 1
+                run.out_of_scope.add((owner, node.id))
                 return False
             if node.id in selection.denied:
-                run.dropped_by_floor += 1
+                run.below_floor.add((owner, node.id))
                 return False
             return True
 
@@ -339,15 +345,18 @@ class ContextSearchService:
 
     # Ordering
 
-    def _ordered(self, run: Run) -> tuple[list[Ranked[Key]], int, int]:
-        """The page; and how many candidates there were, and how many of them may be shown."""
+    def _ordered(self, run: Run) -> tuple[list[Ranked[Key]], int]:
+        """The page, and how many candidates there were."""
         fusion = self._fused(run)
         accepted = self._accepted(run, fusion.scores)
         penalties = run.penalties if self._policy.freshness else None
         if penalties is not None and self._policy.exact_on_top:
-            fusion = exact_on_top(fusion, accepted, penalties, EXACT_SCORE)
-        ranked = order(fusion, accepted, penalties, run.place, run.query.min_score, run.query.k)
-        return ranked, len(fusion.scores), len(accepted)
+            fusion = run.changed("exact_on_top", fusion, exact_on_top(fusion, accepted, penalties, EXACT_SCORE))
+        floor = run.query.min_score
+        if floor:
+            scores = penalised(fusion, accepted, penalties)
+            run.dropped_by_score = sum(score < floor for score in scores)
+        return order(fusion, accepted, penalties, run.place, floor, run.query.k), len(fusion.scores)
 
     def _fused(self, run: Run) -> Fusion[Key]:
         """The signals' votes, added per node and, where the policy says so, per file."""
@@ -362,7 +371,7 @@ class ContextSearchService:
         if not self._policy.file_coherence:
             return fusion
         next_node = NEXT_NODE if long_text(run.query.text) is None else NEXT_NODE_OF_REPORT
-        return cohere(fusion, run.files.__getitem__, next_node)
+        return run.changed("file_coherence", fusion, cohere(fusion, run.files.__getitem__, next_node))
 
     def _check_answerable(self, run: Run) -> None:
         if run.lists or not run.reports:
@@ -374,7 +383,7 @@ class ContextSearchService:
         """In scope, not below the floor: checked once more, whatever the indexes did."""
         if all(member.selection.is_everything for member in run.members):
             return candidates
-        accepts = {member.first_key: self._acceptance(run, member.selection) for member in run.members}
+        accepts = {member.first_key: self._acceptance(run, member) for member in run.members}
         keys = list(candidates)
         nodes = run.nodes_of(keys)
         return [key for key, node in zip(keys, nodes, strict=True) if accepts[run.member(key).first_key](node)]
@@ -397,6 +406,7 @@ class ContextSearchService:
                 reach=reach_of(run.reached.get(one.key)),
                 content=content,
                 on_disk=text.on_disk,
+                steps=run.added_by_steps(one.key),
             )
             for one, member, node, content, text in zip(ranked, members, nodes, contents, texts, strict=True)
         )
@@ -440,51 +450,45 @@ class ContextSearchService:
 
         return similarity
 
-    def _guidance(self, run: Run, accepted: int) -> Guidance:
-        outside, below = self._left_out(run)
-        near: dict[str, None] = {}
+    def _guidance(self, run: Run) -> Guidance:
         searched = []
         for corpus in (member.corpus for member in run.members):
-            reader = corpus.full_text
-            size = f"{reader.count()} nodes" if reader is not None else "no full-text index"
+            size = f"{corpus.full_text.count()} nodes" if corpus.full_text is not None else "no full-text index"
             searched.append(f"{corpus.repository} ({size}, generation {corpus.generation})")
-            if reader is not None and run.query.has_text:
-                near.update(dict.fromkeys(reader.near_names(run.query.text, _NEAR_NAMES)))
         return Guidance(
             searched=", ".join(searched) if searched else "no repository is in scope",
-            near_names=tuple(near)[:_NEAR_NAMES],
-            outside_scope=outside,
-            below_floor=below,
-            below_min_score=accepted,
+            outside_scope=len(run.out_of_scope),
+            below_floor=len(run.below_floor),
+            below_min_score=run.dropped_by_score,
         )
 
-    def _left_out(self, run: Run) -> tuple[int, int]:
-        """How many of the unfiltered keyword matches the scope and the floor left out."""
-        outside = below = 0
-        for corpus, selection, *_ in run.members:
-            if selection.is_everything or corpus.full_text is None or not run.query.has_text:
+    def _near_names(self, run: Run) -> tuple[str, ...]:
+        """Names that may have been meant."""
+        near: dict[str, None] = {}
+        for reader in (member.corpus.full_text for member in run.members):
+            if reader is not None and run.query.has_text:
+                near.update(dict.fromkeys(reader.near_names(run.query.text, _NEAR_NAMES)))
+        return tuple(near)[:_NEAR_NAMES]
+
+    def _count_left_out(self, run: Run) -> None:
+        """Count what full text would have brought without scope and floor."""
+        for member in run.members:
+            full_text, nodes = member.corpus.full_text, member.corpus.nodes
+            if member.selection.is_everything or full_text is None or not run.query.has_text:
                 continue
-            columns = corpus.nodes.columns
-            for hit in corpus.full_text.search(run.query.text, SELECT_ALL, run.query.pool, columns):
-                node = corpus.nodes.node(hit.id)
-                if node is None:
-                    continue
-                if not selection.scope.accepts(node):
-                    outside += 1
-                elif hit.id in selection.denied:
-                    below += 1
-        return outside, below
+            accepts = self._acceptance(run, member)
+            for hit in full_text.search(run.query.text, SELECT_ALL, run.query.pool, nodes.columns):
+                node = nodes.node(hit.id)
+                if node is not None:
+                    accepts(node)
 
     def _explanation(self, run: Run, fused: int) -> Explanation:
-        outside, below = self._left_out(run)
         return Explanation(
             weights=run.weights,
             pool=run.query.pool,
             steps=self._policy.names,
             seeds=run.seeds,
             fused=fused,
-            outside_scope=outside,
-            below_floor=below,
             milliseconds=dict(run.milliseconds),
         )
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ctxsearch.graph.columns import NO_FILE, NodeColumns, Numbers, Rows
 from ctxsearch.graph.model import NodeId, NodeKind
 from ctxsearch.search.documents import encodable
-from ctxsearch.search.lexical.documents import symbol_form
+from ctxsearch.search.lexical.documents import symbol_form, symbol_parts, symbol_words
 from ctxsearch.search.lexical.files import FileEvidence
 from ctxsearch.search.lexical.near_names import near_query, perfect_score, typed_forms
 from ctxsearch.search.lexical.queries import NOTHING, Clauses, Fetched, fetch, term, within
@@ -118,16 +118,34 @@ class TantivyReader:
         return [(tantivy.Occur.Must, tantivy.Query.const_score_query(query, 0.0))]
 
     def _exact(self, text: str, terms: Mapping[str, float], inside: Clauses, limit: int) -> Fetched:
-        """Nodes whose (qualified) name is what was typed; nothing where no name is typed."""
-        symbol = symbol_form(text) if self._policy.exact_symbol else ""
+        """Nodes whose (qualified) name is what was typed; nothing where no name is typed.
+
+        Of a name with qualifiers that no node has (`crate::engine::Motor`, the path that a package is imported by) the
+        most that some node has, but never its last part alone.
+        """
+        parts = symbol_parts(text) if self._policy.exact_symbol else ()
+        for start in range(max(len(parts) - 1, 1)):
+            found = self._named(parts[start:], terms, inside, limit)
+            if found.addresses:
+                return found
+        return NOTHING
+
+    def _named(self, parts: Sequence[str], terms: Mapping[str, float], inside: Clauses, limit: int) -> Fetched:
+        """Nodes whose qualified name ends in these names."""
+        symbol, around = symbol_form(parts), symbol_words(parts)
         count = int(self._searcher.doc_freq("symbol", symbol)) if symbol else 0
         if not count:
             return NOTHING
+        named = tantivy.Query.const_score_query(term(self._schema, "symbol", symbol), 1.0 if count == 1 else 0.0)
+        if around:
+            has_all = [(tantivy.Occur.Must, term(self._schema, "qualified", word)) for word in around]
+            inside = [
+                *inside,
+                (tantivy.Occur.Must, tantivy.Query.const_score_query(tantivy.Query.boolean_query(has_all), 0.0)),
+            ]
         if count == 1:  # nothing to compare it with
-            named = tantivy.Query.const_score_query(term(self._schema, "symbol", symbol), 1.0)
             return fetch(self._searcher, within(named, inside), 1)
         *_, wanted = self._words.queries(terms)  # few nodes have that name: no list is read to its end
-        named = tantivy.Query.const_score_query(term(self._schema, "symbol", symbol), 0.0)
         query = tantivy.Query.boolean_query([(tantivy.Occur.Must, named), (tantivy.Occur.Should, wanted)])
         return fetch(self._searcher, within(query, inside), limit)
 

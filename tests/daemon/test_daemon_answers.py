@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import grpc
 import pytest
-from daemon_project import Served, names, search
+from daemon_project import Served, cli, names, search
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
@@ -69,6 +69,32 @@ def test_results_carry_everything_that_the_contract_names(served: Served) -> Non
     assert len(response.commit) == 40
     assert response.indexes[0].vectors_ready
     assert response.indexes[0].history_ready
+
+
+def test_an_explained_answer_adds_up_and_says_what_was_done(served: Served) -> None:
+    request = search_pb2.ContextSearchRequest(text="price discount", explain=True, min_score=0.5)
+    request.scope.include.repositories.append(served.name)
+    request.scope.include.paths.append("shop")
+    request.callers.depth = 2
+    response = served.session.search(request)
+    for one in response.results:
+        before = sum(score.contribution for score in one.signals) + sum(step.value for step in one.steps)
+        assert before * one.freshness_penalty == pytest.approx(one.score, abs=1e-9)
+    assert any(step.name == "file_coherence" for one in response.results for step in one.steps)
+    assert "definition" in response.explanation.steps
+    assert response.explanation.seeds
+    assert [stage.name for stage in response.explanation.stages] == ["signals", "expansion", "fusion", "content"]
+    assert response.dropped_by_scope > 0
+    assert response.dropped_by_score > 0
+    request.explain = False
+    assert not served.session.search(request).HasField("explanation")
+
+
+def test_names_are_suggested_beside_what_meaning_found(served: Served) -> None:
+    response = search(served.session, "retrywithbakcoff", served.name)
+    assert not response.results[0].matched_bm25
+    assert "retry_with_backoff" in response.suggestions
+    assert "did you mean: " in cli(served.settings, served.root, "retrywithbakcoff").stdout
 
 
 def test_scope_is_kept_to(served: Served) -> None:

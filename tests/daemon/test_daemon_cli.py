@@ -143,9 +143,12 @@ def test_explain_shows_every_signal(served: Served) -> None:
         "graph",
         "rank score",
         "contributes",
+        "file_coherence adds",
         "penalty",
         "dropped:",
         "index: shop",
+        "steps: definition",
+        "merged: ",
         "total:",
     ):
         assert word in shown

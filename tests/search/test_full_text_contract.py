@@ -489,3 +489,44 @@ def test_what_another_version_wrote_is_freed_once_the_index_is_there(tmp_path: P
     assert (other / "data").exists(), "what is not ours stays"
     assert found(index.reader(), "apple") == {APPLE.node.id}
     index.close()
+
+
+def _of_name(reader: FullTextReader, typed: str) -> set[NodeId]:
+    """What is found as the symbol that was typed."""
+    hits = reader.search(typed, SELECT_ALL, 50, UNKNOWN)
+    return {hit.id for hit in hits if hit.score >= EXACT_SCORE}
+
+
+def test_any_end_of_a_qualified_name_means_the_node_however_long_it_is(tmp_path: Path) -> None:
+    qualified = "org.apache.commons.lang3.text.StringUtils.abbreviate"
+    wanted = document("abbreviate", path="a/StringUtils.java", qualified=qualified)
+    others = [
+        document(
+            "abbreviate", path="b/StringUtils.java", qualified="org.other.commons.lang3.text.StringUtils.abbreviate"
+        ),
+        document("abbreviate", path="c/Words.java", qualified="org.apache.commons.lang3.text.WordUtils.abbreviate"),
+    ]
+    index = TantivyIndex(tmp_path)
+    index.apply(1, by_path(wanted, *others), [])
+    reader = index.reader()
+    parts = qualified.split(".")
+    for start in range(len(parts)):
+        typed = ".".join(parts[start:])
+        found = _of_name(reader, typed)
+        assert wanted.node.id in found, typed
+        assert (found == {wanted.node.id}) == (start <= 1), typed
+    for typed in (qualified.replace(".", "::"), f"{qualified}()", qualified.replace(".", "/")):
+        assert _of_name(reader, typed) == {wanted.node.id}
+    index.close()
+
+
+def test_qualifiers_that_no_node_has_do_not_hide_the_symbol(tmp_path: Path) -> None:
+    motor = document("Motor", path="src/engine.rs", qualified="engine::Motor", kind=NodeKind.CLASS)
+    run = document("run", path="src/engine.rs", qualified="engine::Motor::run", kind=NodeKind.METHOD)
+    index = TantivyIndex(tmp_path)
+    index.apply(1, by_path(motor, run), [])
+    reader = index.reader()
+    assert _of_name(reader, "crate::engine::Motor") == {motor.node.id}
+    assert _of_name(reader, "github.com/someone/engine.Motor.run") == {run.node.id}
+    assert _of_name(reader, "other::run") == set(), "its last part alone is not what was typed"
+    index.close()

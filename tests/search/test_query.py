@@ -108,6 +108,17 @@ def test_all_weights_of_the_mode_zero_is_refused(mode: Mode, weights: Weights) -
     refused("weights", text="x", mode=mode, weights=weights)
 
 
+@pytest.mark.parametrize("mode", [Mode.HYBRID, Mode.KEYWORD])
+def test_the_graph_alone_cannot_vote_since_it_starts_from_the_others(mode: Mode) -> None:
+    with pytest.raises(InvalidArgument, match="weights"):
+        SearchQuery(
+            text="x",
+            mode=mode,
+            weights=Weights(bm25=0.0, semantic=0.0, graph=1.0),
+            expansion=Expansion(ExpansionKind.CALLERS),
+        )
+
+
 def test_a_zero_weight_of_a_signal_that_does_not_run_is_fine() -> None:
     SearchQuery(text="x", mode=Mode.KEYWORD, weights=Weights(semantic=0, graph=0, fuzzy=0))
 

@@ -8,12 +8,14 @@ import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
-from search_project import Project
+from search_project import Ages, Project
 
 from ctxsearch.graph.columns import NodeColumns
 from ctxsearch.graph.freshness import PENALTY, Freshness
+from ctxsearch.graph.graph import CodeGraph
 from ctxsearch.graph.model import CodeNode, NodeId, NodeKind
 from ctxsearch.search.embed import bundled_embedder
 from ctxsearch.search.errors import FailedPrecondition, InvalidArgument, NotFound, Unavailable
@@ -558,7 +560,7 @@ def test_explain_changes_nothing_and_tells_everything(service: ContextSearchServ
     )
     plain = service.search(query)
     told = service.search(dataclasses.replace(query, explain=True))
-    assert plain.results == told.results
+    assert plain.results == tuple(msgspec.structs.replace(one, steps={}) for one in told.results)
     assert plain.explanation is None
     explanation = told.explanation
     assert explanation is not None
@@ -570,8 +572,51 @@ def test_explain_changes_nothing_and_tells_everything(service: ContextSearchServ
         *("own_name", "title_vector", "past_demoted", "exact_on_top", "file_coherence", "freshness"),
     )
     assert explanation.seeds
+    assert told.dropped_by_scope > 0
     assert explanation.fused >= len(told.results)
     assert set(explanation.milliseconds) == {"signals", "expansion", "fusion", "content"}
+
+
+def test_contributions_and_steps_add_up_to_the_score(corpus: Corpus) -> None:
+    assert isinstance(corpus.nodes, CodeGraph)
+    nodes = sorted(corpus.nodes.nodes(), key=lambda node: node.id)
+    old = {node.id: Freshness.STALE for node in nodes[::2]} | {
+        node.id: Freshness.STALE_WITH_RISK for node in nodes if node.name == "lookup_price"
+    }
+    service = ContextSearchService(bundled_embedder())
+    service.publish(dataclasses.replace(corpus, freshness=Ages(old)))
+    seen: set[str] = set()
+    for text in ("lookup_price", "price of an order", "retry http"):
+        for expansion in (None, Expansion(ExpansionKind.CALLERS), Expansion(ExpansionKind.RELATED, 2)):
+            response = service.search(SearchQuery(text=text, expansion=expansion, explain=True))
+            for one in response.results:
+                contributions = sum(one.signal(signal).contribution for signal in Signal)
+                before = contributions + sum(one.steps.values())
+                assert before * one.freshness.penalty == pytest.approx(one.score, abs=1e-9), one
+                seen |= set(one.steps)
+    assert seen == {"file_coherence", "exact_on_top"}
+    service.close()
+
+
+def test_what_min_score_left_out_is_counted_beside_what_it_kept(service: ContextSearchService) -> None:
+    everything = service.search(SearchQuery(text="price", k=200))
+    floor = everything.results[2].score
+    response = service.search(SearchQuery(text="price", k=200, min_score=floor))
+    assert [one.node.id for one in response.results] == [
+        one.node.id for one in everything.results if one.score >= floor
+    ]
+    assert response.dropped_by_score == len(everything.results) - len(response.results)
+
+
+def test_weights_may_be_as_large_or_small_as_numbers_are(service: ContextSearchService) -> None:
+    plain = service.search(SearchQuery(text="price", weights=Weights(bm25=1.0, semantic=0.5)))
+    for scale in (1e308, 1e-300):
+        weights = Weights(bm25=scale, semantic=scale / 2)
+        response = service.search(SearchQuery(text="price", weights=weights))
+        assert [one.node.id for one in response.results] == [one.node.id for one in plain.results]
+    assert service.search(
+        SearchQuery(text="price", weights=Weights(bm25=1e308, graph=1e308), expansion=Expansion(ExpansionKind.RELATED))
+    ).results
 
 
 def test_the_vector_of_a_question_leaves_out_the_name_of_the_repository(corpus: Corpus) -> None:
@@ -738,10 +783,18 @@ def test_an_empty_answer_says_what_was_searched_and_suggests_names(service: Cont
     assert response.results == ()
     guidance = response.guidance
     assert guidance is not None
-    assert "lookup_price" in guidance.near_names
+    assert "lookup_price" in response.near_names
     assert guidance.searched.startswith("app (")
     found = service.search(SearchQuery(text="price"))
     assert found.guidance is None
+    assert found.near_names == ()
+
+
+def test_names_are_suggested_where_words_found_nothing_whatever_meaning_found(service: ContextSearchService) -> None:
+    response = service.search(SearchQuery(text="lokupprice"))
+    assert response.results, "by meaning"
+    assert response.guidance is None
+    assert "lookup_price" in response.near_names
 
 
 def test_guidance_counts_what_the_floor_and_min_score_left_out(service: ContextSearchService) -> None:

@@ -468,9 +468,11 @@ class SignalScore(_message.Message):
     rank_score: _builtins.float
     """61 / (60 + rank), 0..1; 0 if absent."""
     raw_score: _builtins.float
-    """The engine's own score; 0 if absent."""
+    """The signal's own score, by which its list is in order, ranking steps inside of the signal included; on a scale of
+    its own, which may be negative. 0 if absent.
+    """
     contribution: _builtins.float
-    """Its part of the score before the penalty."""
+    """Its part of the score before ranking steps and the penalty."""
     def __init__(
         self,
         *,
@@ -560,7 +562,7 @@ Global___Snippet: _TypeAlias = Snippet  # noqa: Y015
 
 @_typing.final
 class RankingStep(_message.Message):
-    """One named step of ranking, shown by explain."""
+    """What one named step of ranking did to one result, shown by explain."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -569,7 +571,7 @@ class RankingStep(_message.Message):
     name: _builtins.str
     """Name of the step."""
     value: _builtins.float
-    """Factor or amount that it applied."""
+    """What it added to the score before the penalty; less than 0 if it took something."""
     def __init__(
         self,
         *,
@@ -659,7 +661,7 @@ class SearchResult(_message.Message):
 
     @_builtins.property
     def steps(self) -> _containers.RepeatedCompositeFieldContainer[Global___RankingStep]:
-        """Named ranking steps, with `explain`."""
+        """With `explain`, ranking steps after the merge; with the contributions they add up to the score before the penalty."""
 
     def __init__(
         self,
@@ -802,6 +804,7 @@ class ContextSearchResponse(_message.Message):
     ELAPSED_FIELD_NUMBER: _builtins.int
     DROPPED_BY_SCORE_FIELD_NUMBER: _builtins.int
     DROPPED_UNKNOWN_FIELD_NUMBER: _builtins.int
+    EXPLANATION_FIELD_NUMBER: _builtins.int
     degraded: _builtins.bool
     """True if a signal failed or was not ready."""
     generation: _builtins.int
@@ -813,9 +816,11 @@ class ContextSearchResponse(_message.Message):
     trailing_files: _builtins.int
     """How many."""
     dropped_by_scope: _builtins.int
-    """Candidates dropped because they are out of scope."""
+    """Candidates refused because they are out of scope: those of the graph, and, with `explain` or an empty answer, those
+    that full text would have brought.
+    """
     dropped_by_floor: _builtins.int
-    """Candidates dropped because of the freshness floor."""
+    """Candidates refused because of the freshness floor; likewise."""
     dropped_by_score: _builtins.int
     """Candidates dropped because their score is under `min_score`."""
     dropped_unknown: _builtins.int
@@ -838,7 +843,7 @@ class ContextSearchResponse(_message.Message):
 
     @_builtins.property
     def suggestions(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """With an empty answer: names near the query."""
+        """Where full text found nothing, or nothing was found at all: names near the query."""
 
     @_builtins.property
     def indexes(self) -> _containers.RepeatedCompositeFieldContainer[Global___IndexState]:
@@ -847,6 +852,10 @@ class ContextSearchResponse(_message.Message):
     @_builtins.property
     def elapsed(self) -> _duration_pb2.Duration:
         """Time inside the daemon."""
+
+    @_builtins.property
+    def explanation(self) -> Global___Explanation:
+        """With `explain`: how the order came about."""
 
     def __init__(
         self,
@@ -867,11 +876,84 @@ class ContextSearchResponse(_message.Message):
         elapsed: _duration_pb2.Duration | None = ...,
         dropped_by_score: _builtins.int = ...,
         dropped_unknown: _builtins.int = ...,
+        explanation: Global___Explanation | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["elapsed", b"elapsed"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["elapsed", b"elapsed", "explanation", b"explanation"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["commit", b"commit", "degraded", b"degraded", "dropped_by_floor", b"dropped_by_floor", "dropped_by_scope", b"dropped_by_scope", "dropped_by_score", b"dropped_by_score", "dropped_unknown", b"dropped_unknown", "elapsed", b"elapsed", "generation", b"generation", "guidance", b"guidance", "indexes", b"indexes", "results", b"results", "signals", b"signals", "suggestions", b"suggestions", "trailing_files", b"trailing_files", "trails_working_tree", b"trails_working_tree", "warnings", b"warnings"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["commit", b"commit", "degraded", b"degraded", "dropped_by_floor", b"dropped_by_floor", "dropped_by_scope", b"dropped_by_scope", "dropped_by_score", b"dropped_by_score", "dropped_unknown", b"dropped_unknown", "elapsed", b"elapsed", "explanation", b"explanation", "generation", b"generation", "guidance", b"guidance", "indexes", b"indexes", "results", b"results", "signals", b"signals", "suggestions", b"suggestions", "trailing_files", b"trailing_files", "trails_working_tree", b"trails_working_tree", "warnings", b"warnings"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ContextSearchResponse: _TypeAlias = ContextSearchResponse  # noqa: Y015
+
+@_typing.final
+class Explanation(_message.Message):
+    """How the order of an answer came about, shown by explain."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    POOL_FIELD_NUMBER: _builtins.int
+    STEPS_FIELD_NUMBER: _builtins.int
+    SEEDS_FIELD_NUMBER: _builtins.int
+    FUSED_FIELD_NUMBER: _builtins.int
+    STAGES_FIELD_NUMBER: _builtins.int
+    pool: _builtins.int
+    """How long the list of one signal may be."""
+    fused: _builtins.int
+    """Candidates after the merge."""
+    @_builtins.property
+    def steps(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Ranking steps that were on: those inside of signals, then those after the merge."""
+
+    @_builtins.property
+    def seeds(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Ids of the nodes that expansion started from, best first."""
+
+    @_builtins.property
+    def stages(self) -> _containers.RepeatedCompositeFieldContainer[Global___StageTime]:
+        """Stages of the search with their times."""
+
+    def __init__(
+        self,
+        *,
+        pool: _builtins.int = ...,
+        steps: _abc.Iterable[_builtins.str] | None = ...,
+        seeds: _abc.Iterable[_builtins.str] | None = ...,
+        fused: _builtins.int = ...,
+        stages: _abc.Iterable[Global___StageTime] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["fused", b"fused", "pool", b"pool", "seeds", b"seeds", "stages", b"stages", "steps", b"steps"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Explanation: _TypeAlias = Explanation  # noqa: Y015
+
+@_typing.final
+class StageTime(_message.Message):
+    """How long one stage of a search took."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    ELAPSED_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """Name of the stage."""
+    @_builtins.property
+    def elapsed(self) -> _duration_pb2.Duration:
+        """Time that it took."""
+
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        elapsed: _duration_pb2.Duration | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["elapsed", b"elapsed"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["elapsed", b"elapsed", "name", b"name"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StageTime: _TypeAlias = StageTime  # noqa: Y015
