@@ -194,17 +194,17 @@ RankingStep = NodeStep | FileStep
 
 
 @dataclass(frozen=True, slots=True)
-class SemanticDemotion:
-    """Tests, generated and vendored code are near in meaning to what they test or copy: rank them below it, and a
-    variable below the code that uses it."""
+class Demotion:
+    """Tests, generated and vendored code are near to what they test or copy, in meaning and in name: rank them below
+    it, and a variable below the code that uses it."""
 
-    factor: float = 0.6
-    variable: float = 0.8  # a variable is all name: nearer than the code that answers the question
-    name: str = "semantic_demotion"
-    signal: Signal = Signal.SEMANTIC
+    signal: Signal
+    name: str
+    factor: float
+    variable: float = 1.0
 
     def over_nodes(self, found: Found, query: SearchQuery, /) -> Scores:
-        """Cosines of demoted nodes shrink by their factor."""
+        """Scores of demoted nodes shrink by their factor."""
         columns = found.nodes.columns
         below = demoted_flags(query.text, query.scope.paths)
         factors = np.where(columns.flags[found.rows] & below, self.factor, 1.0)
@@ -397,12 +397,14 @@ DEFAULT_STEPS: Final[tuple[RankingStep, ...]] = (
     FilePrior(Signal.BM25),
     DirectoryCoherence(Signal.BM25),
     Spread(Signal.BM25),
-    SemanticDemotion(),
+    # A variable is all name: nearer than the code that answers the question.
+    Demotion(Signal.SEMANTIC, "semantic_demotion", 0.6, variable=0.8),
     SemanticCoherence(),
     PathMatch(Signal.SEMANTIC, stem_weight=0.1, parent_weight=0.05),
     FilePrior(Signal.SEMANTIC, size_weight=0.005, depth_penalty=0.02, data_penalty=0.2, side_penalty=0.05),
     DirectoryCoherence(Signal.SEMANTIC, weight=0.05),
     Spread(Signal.SEMANTIC, step=0.3),
+    Demotion(Signal.FUZZY, "fuzzy_demotion", 0.99),  # of equals alone: an edit costs more
 )
 
 

@@ -568,7 +568,7 @@ def test_explain_changes_nothing_and_tells_everything(service: ContextSearchServ
     assert explanation.pool == 100
     assert explanation.steps == (
         *("definition", "path_match", "file_prior", "directory_coherence", "spread"),
-        *("semantic_demotion", "semantic_coherence"),
+        *("semantic_demotion", "semantic_coherence", "fuzzy_demotion"),
         *("own_name", "title_vector", "past_demoted", "exact_on_top", "file_coherence", "freshness"),
     )
     assert explanation.seeds

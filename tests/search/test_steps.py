@@ -15,16 +15,18 @@ from ctxsearch.search.steps import (
     EXACT_BONUS,
     EXACT_SCORE,
     Definition,
+    Demotion,
     DirectoryCoherence,
     FilePrior,
     PathMatch,
     RankingStep,
     SemanticCoherence,
-    SemanticDemotion,
     Spread,
     Steps,
     reordered,
 )
+
+_DEMOTION = Demotion(Signal.SEMANTIC, "demotion", 0.6, variable=0.8)
 
 
 def node(number: int, name: str, kind: NodeKind, path: str = "a.py", lines: int = 1) -> CodeNode:
@@ -127,8 +129,18 @@ def test_of_several_definitions_the_one_with_the_code_comes_before_those_that_re
 def test_a_variable_gives_way_to_code_that_is_as_near_in_meaning() -> None:
     hits, nodes = listed((node(1, "rules", NodeKind.VARIABLE), 0.72), (node(2, "validate", NodeKind.FUNCTION), 0.7))
     for text in ("validation rules", "tests of the rules"):
-        ordered = after(SemanticDemotion(), hits, text, nodes)
+        ordered = after(_DEMOTION, hits, text, nodes)
         assert names(ordered, nodes) == ["validate:FUNCTION", "rules:VARIABLE"]
+
+
+def test_of_names_that_are_equally_near_a_copy_comes_last() -> None:
+    copy = msgspec.structs.replace(node(1, "Widget", NodeKind.CLASS, "vendor/w.py"), flags=NodeFlag.VENDORED)
+    own, farther = node(2, "Widget", NodeKind.CLASS, "w.py"), node(3, "Wedge", NodeKind.CLASS, "e.py")
+    hits, nodes = listed((copy, 0.75), (own, 0.75), (farther, 0.5))
+    (step,) = [one for one in DEFAULT_STEPS if one.signal is Signal.FUZZY]
+    for text, first in (("widgte", own), ("vendored widgte", copy)):
+        ordered = after(step, hits, text, nodes)
+        assert (ordered[0].id, ordered[-1].id) == (first.id, farther.id)
 
 
 def test_a_file_named_after_the_subject_gains_and_its_directory_counts_too() -> None:
@@ -154,9 +166,9 @@ def test_a_word_asks_for_its_own_kind_of_lower_code_alone() -> None:
     ]
     hits, by_id = listed(*((one, 0.9) for one in nodes))
     for text, asked in (("how are crates vendored", "vendored"), ("tests of orders", "tests")):
-        ordered = after(SemanticDemotion(), hits, text, by_id)
+        ordered = after(_DEMOTION, hits, text, by_id)
         assert {by_id[hit.id].name: hit.score for hit in ordered} == {
-            name: 0.9 if name == asked else 0.9 * SemanticDemotion().factor for name in kinds
+            name: 0.9 if name == asked else 0.9 * _DEMOTION.factor for name in kinds
         }
 
 
