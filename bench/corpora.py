@@ -12,15 +12,19 @@ from ctxsearch.daemon.stores import Stores
 from ctxsearch.daemon.worker import FollowWorker, IndexWorker
 from ctxsearch.graph.model import NodeId
 from ctxsearch.search.ports import Corpus, Embedder
+from ctxsearch.search.providers import DEFAULT_PROVIDERS, Providers
 
 MAX_FILE_BYTES = 1_000_000
 
 
 @contextmanager
-def open_corpus(name: str, root: Path, state: Path, embedder: Embedder) -> Iterator[Corpus]:
+def open_corpus(
+    name: str, root: Path, state: Path, embedder: Embedder, providers: Providers = DEFAULT_PROVIDERS
+) -> Iterator[Corpus]:
     """Index `root` into `state`, or bring what is there up to date, with vectors and history, and pin it."""
     state.mkdir(parents=True, exist_ok=True)
-    job = Job("index", str(root.resolve()), str(state), str(state.parent / "history"), MAX_FILE_BYTES, 2, 0)
+    history = str(state.parent / "history")
+    job = Job("index", str(root.resolve()), str(state), history, MAX_FILE_BYTES, 2, 0, providers=providers)
     Path(job.history_dir).mkdir(parents=True, exist_ok=True)
     for worker in (IndexWorker(job, _unheard), FollowWorker(job, _unheard)):
         try:

@@ -20,9 +20,7 @@ from typing import Any
 
 from corpora import open_corpus
 
-from ctxsearch.search.embed import bundled_embedder
-from ctxsearch.search.embed_onnx import open_directory
-from ctxsearch.search.ports import Embedder
+from ctxsearch.search.providers import DEFAULT_PROVIDERS, ModelOptions, Providers
 from ctxsearch.search.query import Content, Mode, SearchQuery
 from ctxsearch.search.service import ContextSearchService
 from ctxsearch.search.steps import RankingPolicy
@@ -42,6 +40,8 @@ def answers(
 ) -> Iterator[dict[str, Any]]:
     for query in queries:
         response = service.search(SearchQuery(text=query["text"], mode=mode, k=k, content=Content.NONE))
+        if response.degraded:
+            raise SystemExit(f"{query['id']}: {'; '.join(response.warnings)}")
         results = [
             {"path": prefix + one.node.path, "start_line": one.node.start_line, "end_line": one.node.end_line}
             for one in response.results
@@ -62,7 +62,9 @@ def main() -> None:
     parser.add_argument("--onnx", type=Path, help="a directory with a local sentence model")
     options = parser.parse_args()
     policy = RankingPolicy().without(*options.without)
-    embedder: Embedder = bundled_embedder() if options.onnx is None else open_directory(options.onnx)
+    local = Providers(embedder="onnx", options=ModelOptions(path=str(options.onnx)))
+    providers = DEFAULT_PROVIDERS if options.onnx is None else local
+    embedder = providers.open_embedder()
     with tempfile.TemporaryDirectory() as scratch, options.out.open("w") as out:
         cache = options.cache or Path(scratch)
         for repository in repositories(options.data, options.repo):
@@ -70,9 +72,8 @@ def main() -> None:
             index_root = "" if repository["index_root"] == "." else repository["index_root"]
             root = options.checkouts / repository["repo"].replace("/", "+") / index_root
             service = ContextSearchService(embedder, policy)
-            with open_corpus(
-                repository["repo"], root, cache / repository["repo"].replace("/", "+"), embedder
-            ) as corpus:
+            state = cache / repository["repo"].replace("/", "+")
+            with open_corpus(repository["repo"], root, state, embedder, providers) as corpus:
                 service.publish(corpus)
                 indexed = time.perf_counter()
                 prefix = f"{index_root}/" if index_root else ""
