@@ -135,6 +135,7 @@ def _nothing(response: search_pb2.ContextSearchResponse) -> Iterator[str]:
 def _summary(response: search_pb2.ContextSearchResponse) -> Iterator[str]:
     for report in response.signals:
         state = f"failed: {safe(report.failure)}" if report.failure else f"{report.candidates} candidates"
+        state += ", cut short" if report.truncated else ""
         elapsed = report.elapsed.ToMicroseconds() / 1000
         yield f"{word(search_pb2.Signal, report.signal):<9} weight {report.weight:g}  {state}  {elapsed:.1f} ms"
     yield (

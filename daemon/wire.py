@@ -428,6 +428,7 @@ def _report_to_wire(report: SignalReport) -> search_pb2.SignalReport:
         elapsed=duration(report.milliseconds / 1000),
         weight=report.weight,
         failure=clean(report.error) if not report.ran else "",
+        truncated=report.truncated,
     )
 
 

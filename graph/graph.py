@@ -18,7 +18,7 @@ import msgspec
 import numpy as np
 import rustworkx
 
-from ctxsearch.graph.columns import NodeColumns
+from ctxsearch.graph.columns import NodeColumns, Numbers, numbers_of
 from ctxsearch.graph.edges import EdgeTable
 from ctxsearch.graph.model import CodeNode, Edge, EdgeKind, NodeId, Rule
 from ctxsearch.graph.names import Found, NameIndex
@@ -28,6 +28,7 @@ from ctxsearch.graph.walk import (
     DEFAULT_LIMITS,
     THROUGH_HUBS,
     UNBOUNDED,
+    Accepted,
     Label,
     Limits,
     Walk,
@@ -37,7 +38,7 @@ from ctxsearch.graph.walk import (
     strength_of,
 )
 
-__all__ = ["DEFAULT_LIMITS", "CodeGraph", "Found", "Hit", "Limits", "Link", "Path", "Traversal"]
+__all__ = ["DEFAULT_LIMITS", "Accepts", "CodeGraph", "Found", "Hit", "Limits", "Link", "Path", "Traversal"]
 
 CALLER_KINDS = frozenset({EdgeKind.CALLS})
 DEPENDENCY_KINDS = frozenset({EdgeKind.CALLS, EdgeKind.IMPORTS, EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS, EdgeKind.USES})
@@ -53,6 +54,9 @@ IMPACT_KINDS = frozenset(
     }
 )
 ALL_KINDS = frozenset(EdgeKind)
+# Which nodes are asked for, by the numbers of their ids: of a hub, which may have very many neighbours, all at once.
+Accepts = Callable[[Numbers], np.ndarray[Any, np.dtype[np.bool_]]]
+
 _ALLOWANCES_KEPT = 64  # of walks that ask for other kinds or another confidence
 
 
@@ -72,9 +76,10 @@ class Traversal:
     """What a walk reached: by distance, then best seed's rank, then confidence, then id."""
 
     hits: tuple[Hit, ...]
-    reached: int  # nodes seen, before the cap on results; more exist if truncated
+    reached: int  # nodes seen that are asked for, before the cap on results; more exist if truncated
     truncated: bool  # something was cut: results, hubs, or edges looked at
     hubs: tuple[NodeId, ...] = ()  # reached, but not walked through; or seeds of which only the strongest edges were
+    refused: frozenset[NodeId] = frozenset()  # reached, but not asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +116,7 @@ class CodeGraph:
         names: NameIndex | None,
         palette: dict[int, int],
         degrees: _Degrees,
+        numbers: Numbers,
         generation: int,
         dangling: int,
     ) -> None:
@@ -125,6 +131,7 @@ class CodeGraph:
         self._palette = palette  # every edge payload in use, once
         self._allowances: dict[tuple[frozenset[EdgeKind], int], dict[int, int]] = {}  # made from it
         self._degrees = degrees
+        self._numbers = numbers  # of the ids, by position; anything where no node is
         self.generation = generation
         self.dangling = dangling  # edges that `build` or this `apply` left out: their target is missing
 
@@ -149,6 +156,7 @@ class CodeGraph:
             None,
             {payload: payload for payload in shared},
             _Degrees.of(len(nodes), edges),
+            _placed(np.empty(0, np.uint64), positions, (node.id for node in nodes)),
             generation,
             edges.dangling,
         )
@@ -179,6 +187,7 @@ class CodeGraph:
         palette = self._palette.copy()
         rows, dangling = _edge_rows(index, palette, (e for part in changed.values() for e in part.edges))
         graph.add_edges_from(rows)
+        positions = [index[node.id] for node in fresh]
         return CodeGraph(
             graph,
             index,
@@ -187,7 +196,8 @@ class CodeGraph:
             self.columns.replaced(gone_ids, new.values()),
             names,
             palette,
-            self._degrees.changed([index[node.id] for node in fresh], lost, rows),
+            self._degrees.changed(positions, lost, rows),
+            _placed(self._numbers, positions, (node.id for node in fresh)),
             self.generation + 1 if generation is None else generation,
             dangling,
         )
@@ -236,21 +246,29 @@ class CodeGraph:
             names = self._names = NameIndex.build(self.nodes())
         return names.find(text, limit, self.node, self.outline)
 
-    # Walking
+    # Walking. What is not accepted is walked through, but neither listed nor counted; where a walk has to cut, it goes
+    # before what is.
 
-    def callers(self, seeds: Sequence[NodeId], depth: int, limits: Limits = DEFAULT_LIMITS) -> Traversal:
+    def callers(
+        self, seeds: Sequence[NodeId], depth: int, limits: Limits = DEFAULT_LIMITS, accepts: Accepts | None = None
+    ) -> Traversal:
         """Who calls the seeds, directly or through up to `depth` calls."""
-        return self._traverse(self._ranked(seeds), depth, self._steps(CALLER_KINDS, limits, incoming=True), limits)
+        steps = self._steps(CALLER_KINDS, limits, incoming=True)
+        return self._traverse(self._ranked(seeds), depth, steps, limits, accepts)
 
-    def dependencies(self, seeds: Sequence[NodeId], depth: int, limits: Limits = DEFAULT_LIMITS) -> Traversal:
+    def dependencies(
+        self, seeds: Sequence[NodeId], depth: int, limits: Limits = DEFAULT_LIMITS, accepts: Accepts | None = None
+    ) -> Traversal:
         """What the seeds need: calls, imports, bases, interfaces and uses, forwards."""
-        return self._traverse(self._ranked(seeds), depth, self._steps(DEPENDENCY_KINDS, limits, outgoing=True), limits)
+        steps = self._steps(DEPENDENCY_KINDS, limits, outgoing=True)
+        return self._traverse(self._ranked(seeds), depth, steps, limits, accepts)
 
-    def related(self, seeds: Sequence[NodeId], radius: int, limits: Limits = DEFAULT_LIMITS) -> Traversal:
+    def related(
+        self, seeds: Sequence[NodeId], radius: int, limits: Limits = DEFAULT_LIMITS, accepts: Accepts | None = None
+    ) -> Traversal:
         """What is near the seeds, over every kind of edge in either direction."""
-        return self._traverse(
-            self._ranked(seeds), radius, self._steps(ALL_KINDS, limits, outgoing=True, incoming=True), limits
-        )
+        steps = self._steps(ALL_KINDS, limits, outgoing=True, incoming=True)
+        return self._traverse(self._ranked(seeds), radius, steps, limits, accepts)
 
     def impact(self, node: NodeId, depth: int = UNBOUNDED, limits: Limits = THROUGH_HUBS) -> Traversal:
         """Who is affected if a node, with all that it contains, changes: callers, overrides, tests, importers.
@@ -284,8 +302,10 @@ class CodeGraph:
             confidence_of(min(hops)),
         )
 
-    def _traverse(self, seeds: dict[int, int], depth: int, steps: _Steps, limits: Limits) -> Traversal:
-        walk = Walk(seeds, steps, limits)
+    def _traverse(
+        self, seeds: dict[int, int], depth: int, steps: _Steps, limits: Limits, accepts: Accepts | None = None
+    ) -> Traversal:
+        walk = Walk(seeds, steps, limits, None if accepts is None else self._accepted(accepts))
         more = True
         while more and walk.distance < depth and walk.reached < limits.results:
             more = walk.advance()
@@ -296,7 +316,15 @@ class CodeGraph:
             reached=walk.reached,
             truncated=cut or bool(hubs),
             hubs=tuple(hubs),
+            refused=frozenset([self._at(position).id for position in walk.refused]),
         )
+
+    def _accepted(self, accepts: Accepts) -> Accepted:
+        def accepted(positions: Sequence[int]) -> Sequence[bool]:
+            found: list[bool] = accepts(self._numbers[np.array(positions, np.int64)]).tolist()
+            return found
+
+        return accepted
 
     def _hit(self, walk: Walk, position: int, label: Label) -> Hit:
         distance, rank, strength, _ = label
@@ -450,6 +478,14 @@ def _payloads(edges: EdgeTable) -> np.ndarray[Any, np.dtype[np.int64]]:
 
 def _payload(confidence: float, kind: int, rule: int) -> int:
     return round(confidence * CONFIDENCE_STEPS) << 16 | kind << 8 | rule
+
+
+def _placed(numbers: Numbers, positions: Sequence[int], ids: Iterable[NodeId]) -> Numbers:
+    """The numbers of nodes by position, with those of more nodes."""
+    more = max(positions, default=-1) + 1 - len(numbers)
+    placed = np.pad(numbers, (0, max(0, more)))
+    placed[np.array(positions, np.int64)] = numbers_of(ids)
+    return placed
 
 
 def _kind(payload: int) -> EdgeKind:

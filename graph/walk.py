@@ -7,14 +7,18 @@ confidence of the weakest edge so far in its upper bits, the kind of the last ed
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable
+import operator
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from itertools import compress
+from typing import Protocol, TypeVar
 
 from ctxsearch.graph.model import EdgeKind, NodeId
 
 CONFIDENCE_STEPS = 10_000  # confidences as integers, so that a floor of 0.95 keeps an edge of 0.95
 UNBOUNDED = 1_000_000_000  # a depth or degree that nothing has
+
+_Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +26,9 @@ class Limits:
     """What bounds a walk. Whatever is cut is said in the answer."""
 
     min_confidence: float = 0.5  # weaker edges are not there
-    results: int = 1000
+    results: int = 1000  # of what is asked for
     hub_degree: int = 200  # a node with more neighbours is reached but not walked through, unless it is a seed
+    passed: int = 2_000  # neighbours of a lone seed that are not asked for, but may lead to what is
     edges: int = 50_000  # looked at in one walk: well under 100 ms on a slow core (bench/graph_load.py)
 
 
@@ -69,6 +74,9 @@ def confidence_of(strength: int) -> float:
 # kind of the last one), position of the node before it (-1 at a seed). A tuple: a walk makes many.
 Label = tuple[int, int, int, int]
 
+# Which of some positions are asked for; the others are walked through, not listed.
+Accepted = Callable[[Sequence[int]], Sequence[bool]]
+
 
 class Walk:
     """A breadth-first walk from ranked seeds, one level at a time.
@@ -78,7 +86,8 @@ class Walk:
     Two are enough: where a third seed would matter, two better ones have already arrived.
     """
 
-    def __init__(self, seeds: dict[int, int], steps: Steps, limits: Limits) -> None:
+    def __init__(self, seeds: dict[int, int], steps: Steps, limits: Limits, accepted: Accepted | None = None) -> None:
+        self._accepted = accepted  # None: everything is
         self._seeds = seeds
         self._several = len(set(seeds.values())) > 1
         self._steps = steps
@@ -95,10 +104,14 @@ class Walk:
         self.reached = 0
         self._counted: set[int] = set()  # reached at this level, but too weak to be listed
         self.hubs: list[int] = []
+        self._passed_by: list[int] = []  # seeds of which only what is not asked for was cut: no loss at the last level
+        self.refused: list[int] = []  # reached, but not asked for
         self.exhausted = False  # the allowance of edges is used up
 
     def advance(self) -> bool:
         """One level further; False when there is nothing more to reach."""
+        self.hubs += self._passed_by
+        self._passed_by.clear()
         found = self._candidates(self._affordable())
         self.distance += 1
         self._frontier = []
@@ -117,6 +130,9 @@ class Walk:
             else:
                 continue
             self._frontier.append(item)
+        if self._accepted is not None:
+            level, refused = _split(level, self._accepted([position for position, _ in level]))
+            self.refused += [position for position, _ in refused]
         self._levels.append(level)
         self._counted.difference_update(position for position, _ in level)
         self.reached += len(level) + len(self._counted)
@@ -162,22 +178,44 @@ class Walk:
         return found
 
     def _onward(self, position: int) -> list[tuple[int, int]]:
-        """Steps from a node; of a hub only the strongest.
+        """Steps from a node; of a hub only the strongest, and those to what is asked for before all others.
 
         Only seeds can be hubs here. One of several must not flood the list. One that was asked about alone shows all
         that the list will take: what is left out is as near, but weaker, and is only counted.
         """
         steps = self._steps(position)
+        limits = self._limits
         if self._several:
-            if len(steps) <= self._limits.hub_degree:
-                return steps
-            self.hubs.append(position)
-            return self._strongest(_best_steps(steps), self._limits.hub_degree)
-        if self.distance or len(steps) <= self._limits.results:
+            return steps if len(steps) <= limits.hub_degree else self._of_several(position, _best_steps(steps))
+        most = limits.results if self._accepted is None else min(limits.results, limits.passed)
+        if self.distance or len(steps) <= most:
             return steps
         fresh = _best_steps(step for step in steps if step[0] not in self.labels)
-        self._counted.update(fresh)
-        return self._strongest(fresh, self._limits.results)
+        wanted, others = self._asked_for(fresh)
+        self._counted.update(wanted)
+        return self._strongest(wanted, limits.results) + self._passed(position, others, limits.passed)
+
+    def _of_several(self, position: int, steps: dict[int, int]) -> list[tuple[int, int]]:
+        """What one hub of several seeds may bring."""
+        bound = self._limits.hub_degree
+        wanted, others = self._asked_for(steps)
+        if self._accepted is None or len(wanted) > bound:
+            self.hubs.append(position)
+        chosen = self._strongest(wanted, bound)
+        return chosen + self._passed(position, others, bound - len(chosen))
+
+    def _asked_for(self, steps: dict[int, int]) -> tuple[dict[int, int], dict[int, int]]:
+        """Steps to what is asked for, and those to what is not."""
+        if self._accepted is None:
+            return steps, {}
+        wanted, others = _split(steps.items(), self._accepted(list(steps)))
+        return dict(wanted), dict(others)
+
+    def _passed(self, position: int, steps: dict[int, int], count: int) -> list[tuple[int, int]]:
+        """Of what is not asked for, as much as is walked through."""
+        if len(steps) > count:
+            self._passed_by.append(position)
+        return self._strongest(steps, count)
 
     def _strongest(self, steps: dict[int, int], count: int) -> list[tuple[int, int]]:
         """By confidence, then id; ids are only looked up where they decide."""
@@ -229,6 +267,11 @@ def meet(forth: Walk, back: Walk) -> int | None:
         if shared:
             return min(shared, key=lambda at: (-min(forth.strength(at), back.strength(at)), forth.order(at)))
     return None
+
+
+def _split(items: Collection[_Item], chosen: Sequence[bool]) -> tuple[list[_Item], list[_Item]]:
+    """The chosen ones, and the others."""
+    return list(compress(items, chosen)), list(compress(items, map(operator.not_, chosen)))
 
 
 def _best_steps(steps: Iterable[tuple[int, int]]) -> dict[int, int]:

@@ -1,33 +1,31 @@
 """The graph signal: from the best text hits to what calls them, what they need, or what is near. Pure but for the
 graph.
 
-Scope and freshness floor are applied to what the walk reached before it is ranked, never to the walk itself: a way
-may lead through code that is not asked for.
+Scope and freshness floor decide what the walk lists, counts and, where it has to cut, prefers; never where it goes: a
+way may lead through code that is not asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from ctxsearch.graph.graph import Hit, Traversal
-from ctxsearch.graph.model import CodeNode, NodeId
+from ctxsearch.graph.graph import Accepts, Hit, Traversal
+from ctxsearch.graph.model import NodeId
 from ctxsearch.graph.walk import Limits
 from ctxsearch.search.ports import GraphTraversal
 from ctxsearch.search.query import Expansion, ExpansionKind
 from ctxsearch.search.results import Reach
 
 SEEDS: Final = 10
-# Reached nodes per walk, before scope and floor: enough for the deepest pool, far below what a hub could bring.
-_REACHED: Final = 2_000
 
 
 class Walk(NamedTuple):
     """What one expansion brought."""
 
     kept: Sequence[Hit]  # by distance, best seed, confidence, id
-    refused: int  # reached, but not accepted
-    truncated: bool
+    refused: frozenset[NodeId]  # reached, but not accepted
+    truncated: bool  # a hub, or too many edges: something is missing that is no farther than the last one kept
 
 
 def expand(
@@ -35,26 +33,24 @@ def expand(
     seeds: Sequence[NodeId],
     expansion: Expansion,
     wanted: int,
-    accepts: Callable[[CodeNode], bool] | None,
+    accepts: Accepts | None,
 ) -> Walk:
-    """Walk from seeds in rank order; keep what is accepted, at least the best `wanted` of it.
-
-    Where everything is accepted (None) the walk may stop as soon as it has that many: the next ones are no better.
-    """
-    traversal = _walk(graph, seeds, expansion, wanted if accepts is None else _REACHED)
-    kept = traversal.hits if accepts is None else [hit for hit in traversal.hits if accepts(hit.node)]
-    return Walk(kept, len(traversal.hits) - len(kept), traversal.truncated)
+    """Walk from seeds in rank order; keep the best `wanted` of what is accepted (None: of everything)."""
+    traversal = _walk(graph, seeds, expansion, Limits(results=wanted), accepts)
+    is_short = len(traversal.hits) < wanted  # a list that is as long as lists may be ends there without more ado
+    return Walk(traversal.hits, traversal.refused, bool(traversal.hubs) or (traversal.truncated and is_short))
 
 
-def _walk(graph: GraphTraversal, seeds: Sequence[NodeId], expansion: Expansion, results: int) -> Traversal:
-    limits = Limits(results=results)
+def _walk(
+    graph: GraphTraversal, seeds: Sequence[NodeId], expansion: Expansion, limits: Limits, accepts: Accepts | None
+) -> Traversal:
     match expansion.kind:
         case ExpansionKind.CALLERS:
-            return graph.callers(seeds, expansion.depth, limits)
+            return graph.callers(seeds, expansion.depth, limits, accepts)
         case ExpansionKind.DEPENDENCIES:
-            return graph.dependencies(seeds, expansion.depth, limits)
+            return graph.dependencies(seeds, expansion.depth, limits, accepts)
         case ExpansionKind.RELATED:
-            return graph.related(seeds, expansion.depth, limits)
+            return graph.related(seeds, expansion.depth, limits, accepts)
 
 
 def expansion_order(hit: Hit, seed_rank: int) -> tuple[int, int, float, str]:

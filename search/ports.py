@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ctxsearch.graph.columns import NodeColumns, Numbers, Rows, number_of, numbers_of
 from ctxsearch.graph.freshness import Freshness
-from ctxsearch.graph.graph import Traversal
+from ctxsearch.graph.graph import Accepts, Traversal
 from ctxsearch.graph.model import CodeNode, NodeDocument, NodeId
 from ctxsearch.graph.walk import Limits
 from ctxsearch.search.scope import EVERYTHING, Scope
@@ -281,18 +281,25 @@ class GraphTraversal(Protocol):
     """Walks from ranked seeds, bounded in depth, width and number; hubs are not walked through.
 
     Every hit once at its minimum distance; a seed only if another seed reaches it; seeds that the graph does not
-    know are ignored. `ctxsearch.graph.graph.CodeGraph` is one.
+    know are ignored. Only what is accepted is a hit, and counts; ways may lead through the rest, of which a walk that
+    has to cut takes what room is left. `ctxsearch.graph.graph.CodeGraph` is one.
     """
 
-    def callers(self, seeds: Sequence[NodeId], depth: int, limits: Limits = ..., /) -> Traversal:
+    def callers(
+        self, seeds: Sequence[NodeId], depth: int, limits: Limits = ..., accepts: Accepts | None = ..., /
+    ) -> Traversal:
         """Who calls the seeds: CALLS backwards."""
         ...
 
-    def dependencies(self, seeds: Sequence[NodeId], depth: int, limits: Limits = ..., /) -> Traversal:
+    def dependencies(
+        self, seeds: Sequence[NodeId], depth: int, limits: Limits = ..., accepts: Accepts | None = ..., /
+    ) -> Traversal:
         """What the seeds need: CALLS, IMPORTS, EXTENDS, IMPLEMENTS, USES forwards."""
         ...
 
-    def related(self, seeds: Sequence[NodeId], radius: int, limits: Limits = ..., /) -> Traversal:
+    def related(
+        self, seeds: Sequence[NodeId], radius: int, limits: Limits = ..., accepts: Accepts | None = ..., /
+    ) -> Traversal:
         """What is near the seeds, over every kind of edge in either direction."""
         ...
 

@@ -107,6 +107,7 @@ class SignalReport:
     count: int = 0  # length of its list
     milliseconds: float = 0.0
     error: str = ""  # why it did not run
+    truncated: bool = False  # of the graph: bounds on hubs and edges cut its list; a list that is just full is not cut
 
 
 @dataclass(frozen=True, slots=True)

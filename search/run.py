@@ -37,6 +37,7 @@ class Found(NamedTuple):
     scores: list[float]
     files: list[int]  # as a number of the request; negative where a node stands in none
     unknown: Sequence[tuple[int, NodeId]] = ()  # what an index knows and the graph of its corpus does not
+    truncated: bool = False  # see SignalReport
 
 
 class IndexHits(NamedTuple):

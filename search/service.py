@@ -19,6 +19,7 @@ from ctxsearch.graph.columns import NodeColumns, Rows, numbers_of
 from ctxsearch.graph.freshness import Freshness
 from ctxsearch.graph.graph import Hit as Walked
 from ctxsearch.graph.model import CodeNode, NodeId
+from ctxsearch.search.acceptance import Acceptance
 from ctxsearch.search.coherence import NEXT_NODE, NEXT_NODE_OF_REPORT, cohere
 from ctxsearch.search.errors import FailedPrecondition, InvalidArgument, NotFound, SearchError, Unavailable
 from ctxsearch.search.expansion import SEEDS, expand, expansion_order, raw_score, reach_of
@@ -205,13 +206,13 @@ class ContextSearchService:
             run.warnings.append(f"{signal} did not answer: {reason}")
             run.reports[signal] = SignalReport(signal, weight, False, 0, outcome.milliseconds, reason)
             return
-        keys, scores, files, unknown = outcome.value
+        keys, scores, files, unknown, truncated = outcome.value
         run.lists[signal] = RankedList(signal, keys, scores)
         run.files.update(zip(keys, files, strict=True))
         if min(files, default=0) < 0:
             run.files.update((key, None) for key, file in zip(keys, files, strict=True) if file < 0)
         run.unknown.update(dict.fromkeys(unknown))
-        run.reports[signal] = SignalReport(signal, weight, True, len(keys), outcome.milliseconds)
+        run.reports[signal] = SignalReport(signal, weight, True, len(keys), outcome.milliseconds, "", truncated)
 
     def _bm25(self, run: Run) -> list[IndexHits]:
         text, depth = run.query.text, run.depth
@@ -299,6 +300,7 @@ class ContextSearchService:
         seeds = self._seeds(run)
         run.seeds = tuple(map(run.node_id, seeds))
         expanded: list[tuple[int, int, Walked]] = []  # number of the corpus, rank of the seed, what was reached
+        truncated = False
         for number, member in enumerate(run.members):
             own = [(rank, run.seeds[rank]) for rank, seed in enumerate(seeds) if run.member(seed) is member]
             if not own:
@@ -306,12 +308,18 @@ class ContextSearchService:
             graph = member.corpus.graph
             if graph is None:
                 raise FailedPrecondition(f"the calls of {member.corpus.repository} are not resolved yet")
-            accepts = None if member.selection.is_everything else self._acceptance(run, member)
+            accepts = None if member.selection.is_everything else Acceptance(member.corpus.nodes, member.selection)
             walk = expand(graph, [node_id for _, node_id in own], run.query.expansion, run.query.pool, accepts)
             expanded += [(number, own[one.seed_rank][0], one) for one in walk.kept]
+            truncated |= walk.truncated
+            if accepts is not None:
+                outside, below = accepts.told_apart(walk.refused)
+                run.out_of_scope.update((member.first_key, one) for one in outside)
+                run.below_floor.update((member.first_key, one) for one in below)
         if len(run.members) > 1:  # one walk is in order
             expanded.sort(key=lambda item: (expansion_order(item[2], item[1]), item[0]))
-        return self._reached(run, [(number, one) for number, _, one in expanded[: run.query.pool]])
+        found = self._reached(run, [(number, one) for number, _, one in expanded[: run.query.pool]])
+        return found._replace(truncated=truncated)
 
     def _reached(self, run: Run, expanded: Sequence[tuple[int, Walked]]) -> Found:
         """The list of what a walk reached, and how."""

@@ -6,22 +6,27 @@ import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ctxsearch.graph.columns import numbers_of
 from ctxsearch.graph.edges import EdgeTable
 from ctxsearch.graph.graph import (
     ALL_KINDS,
     CALLER_KINDS,
     DEPENDENCY_KINDS,
     IMPACT_KINDS,
+    Accepts,
     CodeGraph,
+    Hit,
     Limits,
     Traversal,
 )
 from ctxsearch.graph.model import CodeNode, Edge, EdgeKind, NodeFlag, NodeId, NodeKind, Rule, node_id
 from ctxsearch.graph.records import FileGraph, NodeRecord, owner_of
+from ctxsearch.graph.walk import UNBOUNDED
 
 
 def make_node(name: str, path: str = "m.py", kind: NodeKind = NodeKind.FUNCTION, line: int = 1) -> CodeNode:
@@ -41,6 +46,12 @@ def build(nodes: Iterable[CodeNode], edges: Iterable[Edge]) -> CodeGraph:
 
 def names(traversal: Traversal) -> list[str]:
     return [hit.node.name for hit in traversal.hits]
+
+
+def only(nodes: Iterable[CodeNode]) -> Accepts:
+    """What a walk takes to list these and no others."""
+    numbers = numbers_of(node.id for node in nodes)
+    return lambda asked: np.isin(asked, numbers)
 
 
 A, B, C, D, E = (make_node(name, path=f"{name}.py") for name in "abcde")
@@ -183,6 +194,75 @@ def test_the_allowance_of_edges_ends_a_walk_at_the_same_place_whatever_the_order
     assert one == other
     assert one.truncated
     assert {h.distance for h in one.hits} == {1}
+
+
+# Only some nodes asked for
+
+
+def by_id(nodes: Iterable[CodeNode]) -> list[CodeNode]:
+    return sorted(nodes, key=lambda node: node.id)
+
+
+def test_a_way_may_lead_through_what_is_not_asked_for() -> None:
+    graph = build([A, B, C, D], [edge(B, A), edge(C, B), edge(D, C)])
+    found = graph.callers([A.id], 3, Limits(), only([B, D]))
+    assert [(hit.node.name, hit.path) for hit in found.hits] == [
+        ("b", (A.id, B.id)),
+        ("d", (A.id, B.id, C.id, D.id)),
+    ]
+    assert (found.reached, found.refused, found.truncated) == (2, {C.id}, False)
+    assert graph.callers([A.id], 3, Limits(results=1), only([D])).hits == found.hits[1:], "only hits fill the list"
+
+
+def test_of_a_hub_what_is_asked_for_comes_first() -> None:
+    leaves, edges = star(40)
+    *_, weak = last = by_id(leaves)[-6:]
+    edges = [edge(leaf, D, confidence=0.5 if leaf is weak else 0.95) for leaf in leaves]
+    graph = build([A, D, *leaves], edges)
+    wanted = set(last)
+    found = graph.callers([D.id, A.id], 1, Limits(hub_degree=6), only(wanted))
+    assert {hit.node for hit in found.hits} == wanted
+    assert not found.truncated, "all that was asked for is there"
+    cut = graph.callers([D.id, A.id], 1, Limits(hub_degree=5), only(wanted))
+    assert {hit.node for hit in cut.hits} == wanted - {weak}
+    assert (cut.truncated, cut.hubs) == (True, (D.id,))
+
+
+def test_that_a_hub_was_not_walked_through_to_all_that_is_not_asked_for_is_said_where_it_matters() -> None:
+    leaves, edges = star(40)
+    first, last = by_id(leaves)[0], by_id(leaves)[-1]
+    behind, hidden = make_node("behind"), make_node("hidden")
+    graph = build([A, D, behind, hidden, *leaves], [*edges, edge(behind, first), edge(hidden, last)])
+    near = graph.callers([D.id, A.id], 1, Limits(hub_degree=5), only([behind, hidden]))
+    assert (near.hits, near.truncated) == ((), False), "the depth ends before them"
+    far = graph.callers([D.id, A.id], 2, Limits(hub_degree=5), only([behind, hidden]))
+    assert (names(far), far.truncated, far.hubs) == (["behind"], True, (D.id,))
+    assert len(far.refused) == 5
+
+
+def test_of_a_lone_hub_all_that_is_asked_for_is_listed_up_to_the_cap() -> None:
+    leaves, edges = star(40)
+    behind = make_node("behind")
+    wanted = by_id(leaves)[-5:]
+    graph = build([D, behind, *leaves], [*edges, edge(behind, by_id(leaves)[0])])
+    found = graph.callers([D.id], 1, Limits(results=5, passed=10), only(wanted))
+    assert ([hit.node for hit in found.hits], found.reached, found.truncated) == (wanted, 5, False)
+    capped = graph.callers([D.id], 1, Limits(results=3), only(wanted))
+    assert ([hit.node for hit in capped.hits], capped.reached, capped.truncated) == (wanted[:3], 5, True)
+    through = graph.callers([D.id], 2, Limits(results=6, passed=10), only([*wanted, behind]))
+    assert ([hit.node for hit in through.hits], through.truncated) == ([*wanted, behind], True)
+    everything = graph.callers([D.id], 2, Limits(results=7), only([*wanted, behind]))
+    assert (len(everything.hits), everything.truncated) == (6, False)
+
+
+def test_a_filter_knows_nodes_that_came_and_went() -> None:
+    nodes = [make_node(f"n{number}", path=f"{number}.py") for number in range(6)]
+    graph = build(nodes[:4], [edge(node, nodes[0]) for node in nodes[1:4]])
+    for number, node in ((4, nodes[4]), (5, nodes[5])):
+        part = FileGraph((NodeRecord(node),), (edge(node, nodes[0]),))
+        graph = graph.apply({node.path: part}, [nodes[number - 3].path])
+    found = graph.callers([nodes[0].id], 1, Limits(), only(nodes[3:5]))
+    assert ({hit.node for hit in found.hits}, found.refused) == ({nodes[3], nodes[4]}, {nodes[5].id})
 
 
 # Impact and path
@@ -430,3 +510,64 @@ def file_graphs(state: dict[str, set[int]], density: int) -> dict[str, FileGraph
         )
         for path, own in nodes.items()
     }
+
+
+_ACCEPTED = st.sets(st.sampled_from(_NODES)).map(frozenset)
+FilteredWalk = Callable[[CodeGraph, list[NodeId], int, Limits, Accepts | None], Traversal]
+FILTERED: list[FilteredWalk] = [CodeGraph.callers, CodeGraph.dependencies, CodeGraph.related]
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    edges=_EDGES,
+    seeds=_SEEDS,
+    accepted=_ACCEPTED,
+    depth=st.integers(1, 4),
+    walk=st.sampled_from(FILTERED),
+    cap=st.integers(1, 12),
+)
+def test_a_filtered_walk_lists_the_first_of_what_an_unbounded_one_reaches_and_the_filter_accepts(
+    edges: list[Edge],
+    seeds: list[NodeId],
+    accepted: frozenset[CodeNode],
+    depth: int,
+    walk: FilteredWalk,
+    cap: int,
+) -> None:
+    graph = build(_NODES, edges)
+    whole = walk(graph, seeds, depth, Limits(), None)
+    wanted = [hit for hit in whole.hits if hit.node in accepted]
+    free = walk(graph, seeds, depth, Limits(), only(accepted))
+    assert list(free.hits) == wanted
+    assert free.refused == {hit.node.id for hit in whole.hits if hit.node not in accepted}
+    assert (free.reached, free.truncated) == (len(wanted), False)
+    capped = walk(graph, seeds, depth, Limits(results=cap, hub_degree=UNBOUNDED), only(accepted))
+    assert list(capped.hits) == wanted[:cap]
+    assert capped.truncated or len(wanted) <= cap
+
+
+@settings(max_examples=150, deadline=None)
+@given(edges=_EDGES, seeds=_SEEDS, accepted=_ACCEPTED, walk=st.sampled_from(FILTERED), bound=st.integers(1, 4))
+def test_of_each_hub_among_several_seeds_the_strongest_that_are_accepted_are_listed(
+    edges: list[Edge], seeds: list[NodeId], accepted: frozenset[CodeNode], walk: FilteredWalk, bound: int
+) -> None:
+    seeds = [*seeds, make_node("elsewhere").id]  # counts as a seed even where there is one other
+    graph = build([*_NODES, make_node("elsewhere")], edges)
+    limits = Limits(hub_degree=bound)
+    expected: set[NodeId] = set()
+    is_cut = False
+    for seed in seeds:
+        near = [hit for hit in walk(graph, [seed], 1, Limits(), None).hits if hit.node in accepted]
+        calls_itself = any(item.source == item.target == seed for item in edges)
+        assert [hit.node.id for hit in near] == [hit.node.id for hit in sorted(near, key=_strongest_first)]
+        expected.update(hit.node.id for hit in near[: bound - calls_itself])
+        is_cut |= len(near) > bound
+    found = walk(graph, seeds, 1, limits, only(accepted))
+    assert expected <= {hit.node.id for hit in found.hits} <= {node.id for node in accepted}
+    assert found.truncated or not is_cut
+    again = walk(build([make_node("elsewhere"), *reversed(_NODES)], edges[::-1]), seeds, 1, limits, only(accepted))
+    assert again == found
+
+
+def _strongest_first(hit: Hit) -> tuple[float, NodeId]:
+    return -hit.confidence, hit.node.id

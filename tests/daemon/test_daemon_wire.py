@@ -10,12 +10,13 @@ from google.rpc import error_details_pb2
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxsearch.daemon import errors, wire
+from ctxsearch.daemon import errors, show, wire
 from ctxsearch.graph.errors import CtxsearchError
 from ctxsearch.graph.freshness import Freshness
 from ctxsearch.graph.model import CodeNode, NodeFlag, NodeId, NodeKind
 from ctxsearch.search import errors as search_errors
-from ctxsearch.search.query import Content, Expansion, ExpansionKind, Mode, SearchQuery, Weights
+from ctxsearch.search.query import Content, Expansion, ExpansionKind, Mode, SearchQuery, Signal, Weights
+from ctxsearch.search.results import SearchResponse, SignalReport
 from ctxsearch.search.scope import Scope
 from ctxsearch.v1 import node_pb2, search_pb2
 
@@ -145,3 +146,14 @@ def test_an_unexpected_error_shows_only_where_to_look() -> None:
     assert status.code == grpc.StatusCode.INTERNAL.value[0]
     assert "secret" not in status.message
     assert "abc123" in status.message
+
+
+@pytest.mark.parametrize("truncated", [False, True])
+def test_a_list_of_the_graph_that_was_cut_at_hubs_says_so_when_explained(truncated: bool) -> None:
+    report = SignalReport(Signal.GRAPH, 0.6, True, 200, 1.5, truncated=truncated)
+    message = wire.response_to_wire(SearchResponse(results=(), signals=(report,), indexed=()))
+    assert [one.truncated for one in message.signals] == [truncated]
+    assert not message.degraded
+    (line,) = (line for line in show.results(message, explain=True) if line.startswith("graph"))
+    assert ("200 candidates, cut short" in line) is truncated
+    assert not any("cut short" in line for line in show.results(message, explain=False))

@@ -40,7 +40,7 @@ from ctxsearch.search.query import (
     Signal,
     Weights,
 )
-from ctxsearch.search.results import Label, SearchResponse, SearchResult
+from ctxsearch.search.results import Label, SearchResponse, SearchResult, SignalReport
 from ctxsearch.search.run import Member, Run
 from ctxsearch.search.scope import Scope
 from ctxsearch.search.service import ContextSearchService
@@ -467,6 +467,104 @@ def test_a_hub_neither_floods_nor_is_walked_through(tmp_path: Path) -> None:
     assert sorted(names(service.search(query))) == ["log", "target"]
     service.close()
     project.close()
+
+
+NOISY = 300  # more callers than one of several seeds may bring
+
+
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Project, Corpus]]:
+    """A function that very many call in one folder, of which half are old, and a few in another."""
+    callers = {"pk": NOISY, "qq": 20}
+    ages = {f"pk_{n:03d}": Freshness.STALE for n in range(0, NOISY, 2)}
+    path = tmp_path_factory.mktemp("hub")
+    project = Project(path / "work", path / "state", embedder=None, ages=ages)
+    sources = {"log/log.py": "def hub_log():\n    return 0\n\n\ndef quiet():\n    return 1"}
+    for folder, count in callers.items():
+        functions = [f"def {folder}_{n:03d}():\n    return hub_log()" for n in range(count)]
+        sources[f"{folder}/code.py"] = "\n\n\n".join(functions)
+    yield project, project.index(sources)
+    project.close()
+
+
+def graph_report(response: SearchResponse) -> SignalReport:
+    return next(report for report in response.signals if report.signal is Signal.GRAPH)
+
+
+def reached(response: SearchResponse) -> list[str]:
+    return sorted(one.node.name for one in response.results if one.reach is not None)
+
+
+@pytest.mark.parametrize("kind", list(ExpansionKind)[::2])
+@pytest.mark.parametrize("seeds", [("hub_log", "quiet"), ("hub_log",)])
+def test_a_hub_shows_all_callers_in_scope_however_many_there_are_outside(
+    hub: tuple[Project, Corpus], kind: ExpansionKind, seeds: tuple[str, ...]
+) -> None:
+    project, corpus = hub
+    service = seeded(corpus, *map(project.id_of, seeds))
+    scope = Scope(paths=("qq/", "log/"), kinds=(NodeKind.FUNCTION,), languages=("Python",))
+    response = service.search(SearchQuery(text="x", mode=Mode.KEYWORD, expansion=Expansion(kind), k=50, scope=scope))
+    assert reached(response) == [f"qq_{n:03d}" for n in range(20)]
+    assert graph_report(response).truncated is False
+    assert response.dropped_by_scope > 0
+    service.close()
+
+
+@pytest.mark.parametrize(
+    "scope",
+    [
+        Scope(packages=("qq", "log")),
+        Scope(exclude_paths=("pk/",), exclude_kinds=(NodeKind.MODULE,)),
+        Scope(exclude_packages=("pk.code",), exclude_languages=("go",)),
+    ],
+)
+def test_a_hub_shows_all_callers_that_any_condition_of_a_scope_lets_through(
+    hub: tuple[Project, Corpus], scope: Scope
+) -> None:
+    project, corpus = hub
+    service = seeded(corpus, project.id_of("hub_log"), project.id_of("quiet"))
+    query = SearchQuery(text="x", mode=Mode.KEYWORD, expansion=Expansion(ExpansionKind.CALLERS), k=50, scope=scope)
+    assert reached(service.search(query)) == [f"qq_{n:03d}" for n in range(20)]
+    assert reached(service.search(query)) == [f"qq_{n:03d}" for n in range(20)], "what is remembered says the same"
+    nothing = dataclasses.replace(query, scope=Scope(languages=("rust",)))
+    assert reached(service.search(nothing)) == []
+    service.close()
+
+
+def test_a_hub_shows_all_callers_above_the_floor_however_many_there_are_below(hub: tuple[Project, Corpus]) -> None:
+    project, corpus = hub
+    service = seeded(corpus, project.id_of("hub_log"), project.id_of("quiet"))
+    query = SearchQuery(
+        text="x",
+        mode=Mode.KEYWORD,
+        expansion=Expansion(ExpansionKind.CALLERS),
+        freshness_floor=Freshness.ACCEPTABLE,
+        k=200,
+    )
+    response = service.search(query)
+    young = [f"pk_{n:03d}" for n in range(1, NOISY, 2)] + [f"qq_{n:03d}" for n in range(20)]
+    assert reached(response) == young
+    assert graph_report(response).truncated is False
+    assert response.dropped_by_scope == 0
+    assert response.dropped_by_floor > 0
+    service.close()
+
+
+def test_that_a_hub_was_cut_is_said_and_degrades_nothing(hub: tuple[Project, Corpus]) -> None:
+    project, corpus = hub
+    service = seeded(corpus, project.id_of("hub_log"), project.id_of("quiet"))
+    query = SearchQuery(text="x", mode=Mode.KEYWORD, expansion=Expansion(ExpansionKind.CALLERS), k=200)
+    response = service.search(query)
+    assert len(reached(response)) < NOISY
+    assert graph_report(response).truncated
+    assert (response.degraded, response.warnings) == (False, ())
+    alone = seeded(corpus, project.id_of("hub_log"))
+    few = dataclasses.replace(query, k=20)
+    full = alone.search(few)
+    assert graph_report(full).count == few.pool
+    assert not graph_report(full).truncated, "it is as long as lists may be"
+    service.close()
+    alone.close()
 
 
 def test_without_expansion_the_graph_is_silent(service: ContextSearchService) -> None:

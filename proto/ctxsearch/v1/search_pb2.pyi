@@ -707,6 +707,7 @@ class SignalReport(_message.Message):
     ELAPSED_FIELD_NUMBER: _builtins.int
     WEIGHT_FIELD_NUMBER: _builtins.int
     FAILURE_FIELD_NUMBER: _builtins.int
+    TRUNCATED_FIELD_NUMBER: _builtins.int
     signal: Global___Signal.ValueType
     """The signal."""
     candidates: _builtins.int
@@ -715,6 +716,10 @@ class SignalReport(_message.Message):
     """Weight that it had."""
     failure: _builtins.str
     """Why it did not answer; empty if it did."""
+    truncated: _builtins.bool
+    """Of the graph: true if bounds on hubs and on edges looked at kept candidates from it. A list that merely is as long
+    as lists may be is not truncated.
+    """
     @_builtins.property
     def elapsed(self) -> _duration_pb2.Duration:
         """Time that it took."""
@@ -727,10 +732,11 @@ class SignalReport(_message.Message):
         elapsed: _duration_pb2.Duration | None = ...,
         weight: _builtins.float = ...,
         failure: _builtins.str = ...,
+        truncated: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["elapsed", b"elapsed"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["candidates", b"candidates", "elapsed", b"elapsed", "failure", b"failure", "signal", b"signal", "weight", b"weight"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["candidates", b"candidates", "elapsed", b"elapsed", "failure", b"failure", "signal", b"signal", "truncated", b"truncated", "weight", b"weight"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
