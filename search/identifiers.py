@@ -99,6 +99,11 @@ def _stemmed(word: str) -> str:
     return shorter
 
 
+def form_beginnings(common: str) -> tuple[str, ...]:
+    """What the words of one stem begin with: the stem; `tries`, whose stem is `try`, is the exception."""
+    return (common, f"{common[:-1]}ies") if common.endswith("y") else (common,)
+
+
 def _singular(word: str) -> str:
     """`queries` -> query; the s of `class`, `status` and `axis` is their own."""
     if len(word) <= _MIN_STEM or not word.endswith("s") or word.endswith(("ss", "us", "is")):

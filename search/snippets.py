@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import functools
-import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import accumulate, repeat
 from typing import Final, NamedTuple
 
-from ctxsearch.search.identifiers import is_unspaced, words
+from ctxsearch.search.identifiers import content_words, form_beginnings, is_unspaced, stem
 from ctxsearch.search.results import NO_CONTENT, Highlight, ResultContent
 
 SNIPPET_LINES: Final = 8
@@ -19,14 +18,6 @@ _TELLING_MATCHES: Final = 8  # of a word that choose the lines: where a word is 
 _MAX_WINDOWS: Final = 12  # compared by meaning: embedding a whole file would cost more than the search
 _MAX_LINE: Final = 240  # a longer line is cut: minified code has lines of a megabyte
 _TOKEN: Final = re.compile(r"\w{1,5}|[^\w\s]")
-# Words that say nothing about which line is meant.
-_NOISE: Final = frozenset(
-    re.findall(
-        r"\w+",
-        "a an and are as at be by can do does for from how if in into is it its of on or that the this to via "
-        "what when where which who why with",
-    )
-)
 
 
 def count_tokens(text: str) -> int:
@@ -35,10 +26,12 @@ def count_tokens(text: str) -> int:
 
 
 class _Word(NamedTuple):
-    """A word to look for."""
+    """A word to look for, in all its forms."""
 
-    text: str
-    size: int
+    number: int  # among the words of the query
+    beginning: str  # of its forms
+    size: int  # of the beginning
+    stem: str  # of its forms
     is_inside: bool  # stands between letters of other words
 
 
@@ -55,19 +48,17 @@ class Snippets:
 
     def __init__(self, text: str, similarity: Callable[[list[str]], list[float]] | None = None) -> None:
         """Prepare for a query text."""
-        self._words = _telling_words(text)
+        self._words = _wanted_words(text)
         self._similarity = similarity
 
     def snippet(self, body: str, first_line: int) -> ResultContent:
         """The best lines of a body that starts at `first_line` of its file."""
         searched = _searched(body[:_MAX_CHARS])
         text = searched.text
-        places, is_all = _places(searched, self._words, 0, len(text), _TELLING_MATCHES)
-        start = _best_window(text, places) if places else self._most_similar(text.split("\n"))
-        end = start + SNIPPET_LINES
-        lines = text.split("\n", end)[:end]  # what follows is not looked at
-        begin = sum(map(len, lines[:start])) + start
-        return self._content(searched, lines[start:], begin, first_line + start, places if is_all else None)
+        places, known_to = _places(searched, self._words, 0, len(text), _TELLING_MATCHES)
+        start, begin = _best_window(text, places) if places else self._most_similar(text.split("\n"))
+        lines = text[begin:].split("\n", SNIPPET_LINES)[:SNIPPET_LINES]  # what follows is not looked at
+        return self._content(searched, lines, begin, first_line + start, places, known_to)
 
     def full(self, body: str, first_line: int) -> ResultContent:
         """The whole body, with what matched in its first part."""
@@ -79,27 +70,33 @@ class Snippets:
         lines: list[str],
         begin: int,
         first_line: int,
-        known: list[tuple[int, int, int]] | None = None,
+        known: Sequence[tuple[int, int, int]] = (),
+        known_to: int = 0,
     ) -> ResultContent:
-        """Lines that stand at `begin` of a text, cut where they are long; `known` are all places of words in it."""
-        text = "\n".join([line[:_MAX_LINE] for line in lines])
-        if not text.strip():
+        """Lines that stand at `begin` of a text, cut where they are long; `known` are all places of words up to
+        `known_to`."""
+        text = "\n".join(lines)
+        end = begin + len(text)
+        if max(map(len, lines)) > _MAX_LINE:
+            text = "\n".join([line[:_MAX_LINE] for line in lines])
+        if not text or text.isspace():
             return NO_CONTENT
-        end = begin + sum(map(len, lines)) + len(lines) - 1
-        if known is None:
+        if end > known_to:
             places, _ = _places(searched, self._words, begin, end, _MAX_MATCHES)
         else:
-            places = [place for place in known if begin <= place[0] and place[1] <= end]
+            places = [place for place in known if begin <= place[0] < end]
         highlights = _highlights(searched.text, places[:_MAX_MATCHES], begin, first_line)
         return ResultContent(text, first_line, first_line + len(lines) - 1, highlights)
 
-    def _most_similar(self, lines: list[str]) -> int:
-        """The window nearest in meaning; the head when there is nothing to compare or one window only."""
+    def _most_similar(self, lines: list[str]) -> tuple[int, int]:
+        """Where the window nearest in meaning starts, its line and place; the head when there is nothing to compare."""
         starts = range(0, len(lines), SNIPPET_LINES)[:_MAX_WINDOWS]
         if self._similarity is None or len(starts) < 2:
-            return next((index for index, line in enumerate(lines) if line.strip()), 0)
-        scores = self._similarity(["\n".join(lines[start : start + SNIPPET_LINES]) for start in starts])
-        return starts[max(range(len(scores)), key=lambda index: (scores[index], -index))]
+            best = next((index for index, line in enumerate(lines) if line.strip()), 0)
+        else:
+            scores = self._similarity(["\n".join(lines[start : start + SNIPPET_LINES]) for start in starts])
+            best = starts[max(range(len(scores)), key=lambda index: (scores[index], -index))]
+        return best, sum(map(len, lines[:best])) + best
 
 
 def within_budget(contents: list[ResultContent], max_tokens: int) -> list[ResultContent]:
@@ -136,10 +133,14 @@ def _shortened(content: ResultContent, budget: int) -> ResultContent:
 
 
 @functools.lru_cache(maxsize=64)
-def _telling_words(text: str) -> tuple[_Word, ...]:
-    """The words to look for, in a fixed order; words that say little only when there is nothing else."""
-    wanted = {word for word in words(text) if len(word) > 1}
-    return tuple(_Word(word, len(word), is_unspaced(word)) for word in sorted(wanted - _NOISE or wanted))
+def _wanted_words(text: str) -> tuple[_Word, ...]:
+    """What full text looks for, in a fixed order."""
+    stems = sorted({one for one in content_words(text) if len(one) > 1})
+    return tuple(
+        _Word(number, beginning, len(beginning), one, is_unspaced(one))
+        for number, one in enumerate(stems)
+        for beginning in form_beginnings(one)
+    )
 
 
 def _searched(text: str) -> _Searched:
@@ -150,67 +151,99 @@ def _searched(text: str) -> _Searched:
 
 def _places(
     searched: _Searched, wanted: tuple[_Word, ...], begin: int, end: int, most: int
-) -> tuple[list[tuple[int, int, int]], bool]:
-    """Where words of identifiers are what is wanted, in order, with the word's number; of each word the first ones,
-    and whether those are all.
+) -> tuple[list[tuple[int, int, int]], int]:
+    """Where words of identifiers are forms of what is wanted, in order, with the word's number; of each word the first
+    ones, and up to where those are all.
 
-    `get` in getUser and get_user, not in target. Plain `find` per word: ten times faster here than one regular
-    expression over all of them.
+    `get` in getUser and get_user, not in target. Plain `find` per word, of what all of its forms begin with: ten times
+    faster here than one regular expression over all of them.
     """
-    find, ended = searched.lowered.find, searched.ended
+    lowered, ended = searched.lowered, searched.ended
+    find = lowered.find
     places: list[tuple[int, int, int]] = []
-    is_all = True
-    for number, (word, size, is_inside) in enumerate(wanted):
-        start = find(word, begin, end)
+    known_to = end
+    for number, beginning, size, common, is_inside in wanted:
+        start = find(beginning, begin, end)
         enough = len(places) + most
         while start >= 0 and len(places) < enough:
             after = start + size
-            if not ended[after].islower():
-                before = ended[start - 1]
-                if not before.isalpha() or (ended[start].isupper() and not before.isupper()) or is_inside:
+            before = ended[start - 1]
+            if (
+                not before.isalpha()
+                or is_inside
+                or (ended[start].isupper() and (not before.isupper() or ended[start + 1].islower()))
+            ):
+                if ended[after].islower():
+                    after += 1
+                    while ended[after].islower():
+                        after += 1
+                elif ended[after].isupper() and ended[after - 1].isupper():
+                    after = _end_of_capitals(ended, after)
+                if stem(lowered[start:after]) == common:
                     places.append((start, after, number))
-            start = find(word, after, end)
-        is_all &= start < 0
+            start = find(beginning, after, end)
+        if 0 <= start < known_to:
+            known_to = start
     places.sort()
-    return places, is_all
+    return places, known_to
 
 
-def _best_window(text: str, places: list[tuple[int, int, int]]) -> int:
-    """Where the window starts that has the most different words, rare ones counting more; then most matches.
+def _end_of_capitals(text: str, place: int) -> int:
+    """Behind VALIDATION in VALIDATIONError."""
+    while text[place].isupper():
+        place += 1
+    return place - text[place].islower()
+
+
+def _best_window(text: str, places: list[tuple[int, int, int]]) -> tuple[int, int]:
+    """Where the window starts, its line and place, that has the most different words, rare ones counting more; then
+    most matches.
 
     The window moves down the matches, always with one line of context above the first.
     """
     line_count = text.count("\n") + 1
     if line_count <= SNIPPET_LINES:
-        return 0
+        return 0, 0
     starts, _, words = zip(*places, strict=True)
     lines = list(accumulate(map(text.count, repeat("\n"), (0, *starts), starts)))
     last_start = line_count - SNIPPET_LINES
-    first_start = min(max(lines[0] - 1, 0), last_start)
-    if lines[-1] < first_start + SNIPPET_LINES:  # all of them
-        return first_start
+    start = min(max(lines[0] - 1, 0), last_start)
+    if lines[-1] < start + SNIPPET_LINES:  # all of them
+        return start, _line_begin(text, starts[0], lines[0] - start)
     rarity = {word: words.count(word) ** -0.5 for word in set(words)}
-    weights: dict[frozenset[int], float] = {}  # of the sets of words seen so far
+    weights: dict[frozenset[int], int] = {}  # of the sets of words seen so far
     count = len(lines)
-    first = end = best_start = best_size = 0
-    best_weight = -1.0
+    first = end = best_start = best_size = best_first = 0
+    best_weight = -1
     for line in dict.fromkeys(lines):
         start = line - 1 if line else 0
         if start > last_start:
             start = last_start
+        reached = end
         while end < count and lines[end] < start + SNIPPET_LINES:
             end += 1
+        if end == reached:  # a part of the one before
+            continue
         while lines[first] < start:
             first += 1
         inside = frozenset(words[first:end])
         weight = weights.get(inside)
         if weight is None:
-            weight = weights[inside] = round(math.fsum([rarity[word] for word in inside]), 9)
+            # A whole number, so that sums that only differ by rounding are equal.
+            weight = weights[inside] = int(sum([rarity[word] for word in inside]) * 1e9 + 0.5)
         if weight > best_weight or (weight == best_weight and end - first > best_size):
-            best_weight, best_size, best_start = weight, end - first, start
-        if start == last_start:  # every further one is the same
+            best_weight, best_size, best_start, best_first = weight, end - first, start, first
+        if end == count:  # every further one is a part of this one
             break
-    return best_start
+    return best_start, _line_begin(text, starts[best_first], lines[best_first] - best_start)
+
+
+def _line_begin(text: str, place: int, above: int) -> int:
+    """Where the line begins that is so many lines above a place."""
+    begin = text.rfind("\n", 0, place) + 1
+    for _ in range(above):
+        begin = text.rfind("\n", 0, begin - 1) + 1
+    return begin
 
 
 def _highlights(text: str, places: list[tuple[int, int, int]], begin: int, first_line: int) -> tuple[Highlight, ...]:

@@ -12,6 +12,7 @@ from ctxsearch.search.documents import MAX_PIECES, PIECE_LINES, node_texts, pass
 from ctxsearch.search.fuzzy import allowed_edits, edit_distance
 from ctxsearch.search.identifiers import (
     MAX_WORD,
+    form_beginnings,
     identifiers,
     split_identifier,
     stem,
@@ -97,7 +98,7 @@ def test_words_that_are_no_forms_of_one_another_keep_their_stems(word: str, othe
 @given(st.text(alphabet="abdeginorstyz", max_size=12))
 def test_a_stem_begins_its_word_and_is_not_too_short(word: str) -> None:
     found = stem(word)
-    assert word.startswith(found.removesuffix("y") if word.endswith("ies") else found)  # `tries` is a form of `try`
+    assert word.startswith(form_beginnings(found))  # `tries` is a form of `try`
     assert len(found) >= min(len(word), 3)
 
 
@@ -177,6 +178,71 @@ def test_a_match_is_a_word_not_a_piece_of_one() -> None:
     assert marks == [(10, "get", 9), (10, "get", 17)]
 
 
+def highlighted(query: str, body: str) -> list[str]:
+    content = Snippets(query).snippet(body, 1)
+    lines = content.text.split("\n")
+    return [lines[mark.line - content.start_line][mark.start : mark.end] for mark in content.highlights]
+
+
+@pytest.mark.parametrize(
+    ("query", "line", "marked"),
+    [
+        ("validating the configuration", "def validate_config(x):  # no validation", ["validate", "validation"]),
+        ("validate", "Validator.isValidated(VALIDATORS)", ["Validator", "Validated", "VALIDATORS"]),
+        ("validation", "VALIDATIONError VALIDATE_ALL invalidate", ["VALIDATION", "VALIDATE"]),
+        ("responses", "getHTTPResponse HTTP_RESPONSE", ["Response", "RESPONSE"]),
+        ("query", "queries queried QueryPlan querulous", ["queries", "queried", "Query"]),
+        ("retry", "tries retries retried", ["retries", "retried"]),
+        ("try", "tries try trying tribe", ["tries", "try", "trying"]),
+        ("stop", "stopping stopped stopper stopwatch", ["stopping", "stopped", "stopper"]),
+        ("get", "target getter gets GETS budget getuser", ["getter", "gets", "GETS"]),
+        ("state", "statement states static", ["states"]),
+        ("config", "configuration config configs", ["config", "configs"]),
+        ("getuser", "getUser getUsers get_user", ["getUser", "getUsers"]),
+        ("wait", "waitß waiting", ["waiting"]),
+    ],
+)
+def test_a_match_is_any_form_of_a_word_that_full_text_finds(query: str, line: str, marked: list[str]) -> None:
+    assert highlighted(query, line) == marked
+
+
+def test_the_lines_are_those_with_the_forms() -> None:
+    body = "\n".join(["head"] * 20 + ["def validate_all():", "    configurations"] + ["other"] * 20)
+    content = Snippets("validating the configuration").snippet(body, 1)
+    assert content.start_line == 20
+    assert "configurations" in content.text
+
+
+PIECES = (
+    *("validate", "Validation", "VALIDATORS", "validity", "get", "GET", "gets", "target", "tries", "Try", "HTTP"),
+    *("Stop", "stopping", "_", ".", "1", " "),
+)
+
+
+@given(
+    st.lists(st.sampled_from(PIECES), max_size=20).map("".join),
+    st.sets(st.sampled_from(["validating", "get", "trying", "stopped", "http", "how"]), min_size=1).map(" ".join),
+)
+def test_what_is_highlighted_are_the_words_with_the_stem_of_a_wanted_one(line: str, query: str) -> None:
+    wanted = {stem(word) for word in words(query) if word != "how" or query == "how"}
+    assert [mark.lower() for mark in highlighted(query, line)] == [word for word in words(line) if stem(word) in wanted]
+
+
+LETTERS = st.text(alphabet="deginrstyEINSTY_ \né据")
+
+
+@given(LETTERS, LETTERS)
+def test_whatever_is_highlighted_has_the_stem_of_a_word_of_the_query(query: str, body: str) -> None:
+    wanted = {stem(word) for word in words(query)}
+    assert {stem(mark.lower()) for mark in highlighted(query, body)} <= wanted
+
+
+def test_matches_behind_those_that_choose_the_lines_are_highlighted() -> None:
+    body = "\n".join(["zebra"] * 30 + ["zebra apple"] * 2)
+    assert highlighted("zebras apples", body).count("apple") == 2
+    assert highlighted("zebras apples", body).count("zebra") == SNIPPET_LINES
+
+
 def test_a_match_may_stand_between_letters_where_words_have_no_blanks() -> None:
     content = Snippets("数据库").snippet("说明：管理数据库连接池", 1)
     assert {content.text[mark.start : mark.end] for mark in content.highlights} >= {"数据"}
@@ -186,6 +252,11 @@ def test_noise_words_do_not_choose_the_lines() -> None:
     body = "the the the\nto of and\n" + "\n" * 20 + "zebra = 1"
     assert "zebra" in Snippets("the zebra to of and").snippet(body, 1).text
     assert Snippets("the of").snippet("the thing", 1).highlights, "unless there is nothing else"
+
+
+def test_words_of_a_question_that_full_text_does_not_look_for_do_not_choose_the_lines() -> None:
+    body = "use handle\nworks" + "\n" * 20 + "zebra = 1"
+    assert "zebra" in Snippets("how are zebras handled, and where is it used").snippet(body, 1).text
 
 
 def test_the_window_with_most_different_words_wins() -> None:
