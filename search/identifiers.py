@@ -43,7 +43,7 @@ def split_identifier(identifier: str) -> tuple[str, ...]:
 def _split(identifier: str) -> tuple[str, ...]:
     if identifier.isascii():
         return tuple(part.lower()[:MAX_WORD] for part in _PARTS.findall(identifier))
-    return tuple(word[:MAX_WORD] for part in _PARTS.findall(_fold(identifier)) for word in _spaced(part.lower()))
+    return tuple(word[:MAX_WORD] for part in _PARTS.findall(fold(identifier)) for word in _spaced(part.lower()))
 
 
 def _spaced(part: str) -> list[str]:
@@ -58,7 +58,7 @@ def is_unspaced(word: str) -> bool:
     return not word.isascii() and _UNSPACED.fullmatch(word) is not None
 
 
-def _fold(text: str) -> str:
+def fold(text: str) -> str:
     """Accents removed and compatibility forms unified, so that `café` and `cafe` meet.
 
     Only combining marks go; letters of other scripts stay as they are.

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Sequence
-from itertools import accumulate, repeat
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate, islice, repeat
 from typing import Final, NamedTuple
 
-from ctxsearch.search.identifiers import content_words, form_beginnings, is_unspaced, stem
+from ctxsearch.search.identifiers import content_words, fold, form_beginnings, is_unspaced, stem
 from ctxsearch.search.results import NO_CONTENT, Highlight, ResultContent
 
 SNIPPET_LINES: Final = 8
-_MAX_CHARS: Final = 20_000  # of one node that are looked at
+_MAX_CHARS: Final = 20_000  # of one node that are looked at for every word
+_MOST_CHARS: Final = 1_000_000  # for those that are not in these
 _MAX_MATCHES: Final = 200  # of a word that are highlighted
 _TELLING_MATCHES: Final = 8  # of a word that choose the lines: where a word is everywhere, the next ones tell no more
 _MAX_WINDOWS: Final = 12  # compared by meaning: embedding a whole file would cost more than the search
-_MAX_LINE: Final = 240  # a longer line is cut: minified code has lines of a megabyte
+_MAX_LINE: Final = 240  # a longer line is cut behind its first match: minified code has lines of a megabyte
+_BEHIND_MATCH: Final = 40  # characters that are shown of such a line
+_LONGEST_LINE: Final = 1_000  # wherever it matches
+_FOLDED_KEPT: Final = 10_000
 _TOKEN: Final = re.compile(r"\w{1,5}|[^\w\s]")
 
 
@@ -39,8 +43,11 @@ class _Searched(NamedTuple):
     """A text to look for words in. All three have the same places."""
 
     text: str
-    lowered: str
+    lowered: str  # and without accents
     ended: str  # so that every place has a character behind it, and the first one, counting from the end, before
+
+
+_Place = tuple[int, int, int]  # of a match: start, end, number of the word
 
 
 class Snippets:
@@ -54,15 +61,34 @@ class Snippets:
     def snippet(self, body: str, first_line: int) -> ResultContent:
         """The best lines of a body that starts at `first_line` of its file."""
         searched = _searched(body[:_MAX_CHARS])
+        places, known_to = _places(searched, self._words, 0, len(searched.text), _TELLING_MATCHES)
+        if len(body) > _MAX_CHARS:
+            searched, places, known_to = self._farther(body, searched, places, known_to)
         text = searched.text
-        places, known_to = _places(searched, self._words, 0, len(text), _TELLING_MATCHES)
         start, begin = _best_window(text, places) if places else self._most_similar(text.split("\n"))
         lines = text[begin:].split("\n", SNIPPET_LINES)[:SNIPPET_LINES]  # what follows is not looked at
         return self._content(searched, lines, begin, first_line + start, places, known_to)
 
     def full(self, body: str, first_line: int) -> ResultContent:
         """The whole body, with what matched in its first part."""
-        return self._content(_searched(body[:_MAX_CHARS]), body.split("\n"), 0, first_line)
+        if not body or body.isspace():
+            return NO_CONTENT
+        searched = _searched(body[:_MAX_CHARS])
+        places, _ = _places(searched, self._words, 0, len(searched.text), _MAX_MATCHES)
+        highlights = _highlights(searched.text, places[:_MAX_MATCHES], 0, first_line)
+        return ResultContent(body, first_line, first_line + body.count("\n"), highlights)
+
+    def _farther(
+        self, body: str, near: _Searched, places: list[_Place], known_to: int
+    ) -> tuple[_Searched, list[_Place], int]:
+        """The same of more of a long body, where words are not in its first part."""
+        found = {number for _, _, number in places}
+        missing = tuple(word for word in self._words if word.number not in found)
+        if not missing:
+            return near, places, known_to
+        searched = _searched(body[:_MOST_CHARS])
+        more, _ = _places(searched, missing, _MAX_CHARS, len(searched.text), _TELLING_MATCHES)
+        return (searched, places + more, min(known_to, _MAX_CHARS)) if more else (near, places, known_to)
 
     def _content(
         self,
@@ -70,15 +96,13 @@ class Snippets:
         lines: list[str],
         begin: int,
         first_line: int,
-        known: Sequence[tuple[int, int, int]] = (),
+        known: Sequence[_Place] = (),
         known_to: int = 0,
     ) -> ResultContent:
         """Lines that stand at `begin` of a text, cut where they are long; `known` are all places of words up to
         `known_to`."""
         text = "\n".join(lines)
         end = begin + len(text)
-        if max(map(len, lines)) > _MAX_LINE:
-            text = "\n".join([line[:_MAX_LINE] for line in lines])
         if not text or text.isspace():
             return NO_CONTENT
         if end > known_to:
@@ -86,6 +110,9 @@ class Snippets:
         else:
             places = [place for place in known if begin <= place[0] < end]
         highlights = _highlights(searched.text, places[:_MAX_MATCHES], begin, first_line)
+        if max(map(len, lines)) > _MAX_LINE:
+            lines, highlights = _cut(lines, highlights, first_line)
+            text = "\n".join(lines)
         return ResultContent(text, first_line, first_line + len(lines) - 1, highlights)
 
     def _most_similar(self, lines: list[str]) -> tuple[int, int]:
@@ -144,14 +171,29 @@ def _wanted_words(text: str) -> tuple[_Word, ...]:
 
 
 def _searched(text: str) -> _Searched:
-    lowered = text.lower()
-    # A letter whose lower case is longer would shift every place after it.
-    return _Searched(text, lowered if len(lowered) == len(text) else text, f"{text} ")
+    return _Searched(text, text.lower() if text.isascii() else text.translate(_folded), f"{text} ")
+
+
+class _Folded(dict[int, str]):
+    """Letters as full text knows them, in lower case and without accents: one for each, so that places stay."""
+
+    def __missing__(self, code: int) -> str:
+        letter = chr(code)
+        folded = fold(letter).lower()
+        if len(folded) != 1:
+            folded = folded[0] if folded[:1].isalpha() else letter  # İ is an i and a dot
+        if len(self) >= _FOLDED_KEPT:
+            self.clear()
+        self[code] = folded
+        return folded
+
+
+_folded = _Folded()
 
 
 def _places(
     searched: _Searched, wanted: tuple[_Word, ...], begin: int, end: int, most: int
-) -> tuple[list[tuple[int, int, int]], int]:
+) -> tuple[list[_Place], int]:
     """Where words of identifiers are forms of what is wanted, in order, with the word's number; of each word the first
     ones, and up to where those are all.
 
@@ -160,9 +202,14 @@ def _places(
     """
     lowered, ended = searched.lowered, searched.ended
     find = lowered.find
-    places: list[tuple[int, int, int]] = []
+    places: list[_Place] = []
     known_to = end
     for number, beginning, size, common, is_inside in wanted:
+        if beginning.isdigit():
+            found = _numbers(lowered, beginning, number, begin, end)
+            places += islice(found, most)
+            known_to = min(known_to, next(found, (known_to,))[0])
+            continue
         start = find(beginning, begin, end)
         enough = len(places) + most
         while start >= 0 and len(places) < enough:
@@ -188,6 +235,12 @@ def _places(
     return places, known_to
 
 
+def _numbers(text: str, digits: str, number: int, begin: int, end: int) -> Iterator[_Place]:
+    """Where a number is: 256 in sha256, not in 2560."""
+    for one in re.compile(rf"(?<!\d){digits}(?!\d)").finditer(text, begin, end):
+        yield one.start(), one.end(), number
+
+
 def _end_of_capitals(text: str, place: int) -> int:
     """Behind VALIDATION in VALIDATIONError."""
     while text[place].isupper():
@@ -195,7 +248,7 @@ def _end_of_capitals(text: str, place: int) -> int:
     return place - text[place].islower()
 
 
-def _best_window(text: str, places: list[tuple[int, int, int]]) -> tuple[int, int]:
+def _best_window(text: str, places: list[_Place]) -> tuple[int, int]:
     """Where the window starts, its line and place, that has the most different words, rare ones counting more; then
     most matches.
 
@@ -246,15 +299,29 @@ def _line_begin(text: str, place: int, above: int) -> int:
     return begin
 
 
-def _highlights(text: str, places: list[tuple[int, int, int]], begin: int, first_line: int) -> tuple[Highlight, ...]:
-    """What matched in lines that stand at `begin` of the text, as far as they are shown."""
-    found = []
-    line, line_start = first_line, begin
+def _highlights(text: str, places: list[_Place], begin: int, first_line: int) -> tuple[Highlight, ...]:
+    """What matched in lines that stand at `begin` of the text; what overlaps is one."""
+    found: list[Highlight] = []
+    line, line_start, last_end = first_line, begin, -1
     for start, end, _ in places:
+        if start < last_end:
+            start = line_start + found.pop().start
+            end = max(end, last_end)
         passed = text.count("\n", line_start, start)
         if passed:
             line += passed
             line_start = text.rfind("\n", line_start, start) + 1
-        if end - line_start <= _MAX_LINE:
-            found.append(Highlight(line, start - line_start, end - line_start))
+        found.append(Highlight(line, start - line_start, end - line_start))
+        last_end = end
     return tuple(found)
+
+
+def _cut(
+    lines: list[str], highlights: tuple[Highlight, ...], first_line: int
+) -> tuple[list[str], tuple[Highlight, ...]]:
+    """Lines no longer than wanted, but so that the first match of each is seen; and the matches that still are."""
+    firsts = {one.line - first_line: one.end for one in reversed(highlights)}
+    wanted = [firsts.get(number, 0) + _BEHIND_MATCH for number in range(len(lines))]
+    ends = [min(max(one, _MAX_LINE), _LONGEST_LINE) for one in wanted]
+    kept = tuple(one for one in highlights if one.end <= ends[one.line - first_line])
+    return [line[:end] for line, end in zip(lines, ends, strict=True)], kept

@@ -234,7 +234,7 @@ LETTERS = st.text(alphabet="deginrstyEINSTY_ \né据")
 @given(LETTERS, LETTERS)
 def test_whatever_is_highlighted_has_the_stem_of_a_word_of_the_query(query: str, body: str) -> None:
     wanted = {stem(word) for word in words(query)}
-    assert {stem(mark.lower()) for mark in highlighted(query, body)} <= wanted
+    assert {stem(word) for mark in highlighted(query, body) for word in words(mark)} <= wanted
 
 
 def test_matches_behind_those_that_choose_the_lines_are_highlighted() -> None:
@@ -244,8 +244,48 @@ def test_matches_behind_those_that_choose_the_lines_are_highlighted() -> None:
 
 
 def test_a_match_may_stand_between_letters_where_words_have_no_blanks() -> None:
-    content = Snippets("数据库").snippet("说明：管理数据库连接池", 1)
-    assert {content.text[mark.start : mark.end] for mark in content.highlights} >= {"数据"}
+    assert highlighted("数据库", "说明：管理数据库连接池") == ["数据库"], "what overlaps is one match"
+
+
+@pytest.mark.parametrize(
+    ("query", "line", "marked"),
+    [
+        ("resume naive", "def résumé(naïve): RÉSUMÉ", ["résumé", "naïve", "RÉSUMÉ"]),
+        ("menü", "self.menü = MENÜ = menu", ["menü", "MENÜ", "menu"]),
+        ("bosphorus bridge", "İ = BosphorusBridge", ["Bosphorus", "Bridge"]),
+        ("sha 256", "sha256 = 2560 + 1256 + x256y", ["sha", "256", "256"]),
+    ],
+)
+def test_letters_and_numbers_are_those_that_full_text_knows(query: str, line: str, marked: list[str]) -> None:
+    assert highlighted(query, line) == marked
+
+
+def test_what_is_far_down_in_a_long_node_is_found_where_nothing_nearer_says_it() -> None:
+    body = "\n".join(["price = 1"] * 4_000 + ["quasar = price"] + ["price = 2"] * 4_000)
+    content = Snippets("quasar price").snippet(body, 11)
+    assert content.start_line <= 4_011 <= content.end_line
+    assert "quasar" in {
+        content.text.split("\n")[one.line - content.start_line][one.start : one.end] for one in content.highlights
+    }
+    assert Snippets("price").snippet(body, 11).start_line == 11
+
+
+def test_a_long_line_is_shown_up_to_its_first_match() -> None:
+    line = f"x = '{'abc ' * 100}pulsar {'abc ' * 100}pulsar {'abc ' * 900}'"
+    assert highlighted("pulsar", line) == ["pulsar"]
+    assert len(Snippets("pulsar").snippet(line, 1).text) < 500
+    assert len(Snippets("zebra").snippet(line, 1).text) == 240
+    far = Snippets("zebra").snippet(f"{line} zebra", 1)
+    assert (len(far.text), far.highlights) == (1_000, ())
+
+
+def test_the_whole_text_is_the_whole_text() -> None:
+    body = "\n".join(["def f():", f"    return '{'z' * 300} apple'", ""])
+    content = Snippets("apple").full(body, 5)
+    assert content.text == body
+    assert (content.start_line, content.end_line) == (5, 7)
+    assert [(one.line, one.end - one.start) for one in content.highlights] == [(6, 5)]
+    assert not content.trimmed
 
 
 def test_noise_words_do_not_choose_the_lines() -> None:
