@@ -71,8 +71,16 @@ def results(response: search_pb2.ContextSearchResponse, explain: bool, *, here: 
         yield f"{'' if response.results else '  '}did you mean: {', '.join(map(safe, response.suggestions))}"
     for warning in response.warnings:
         yield click.style(f"warning: {safe(warning)}", fg="yellow")
+    for index in response.indexes:
+        if index.trailing_files:
+            yield click.style(f"{_trailing(index)} changed since it was indexed", fg="yellow")
     if explain:
         yield from _summary(response)
+
+
+def _trailing(index: search_pb2.IndexState) -> str:
+    count = index.trailing_files
+    return f"{count} {'file' if count == 1 else 'files'} of {safe(index.repository)}"
 
 
 def _result(number: int, result: search_pb2.SearchResult, several: bool) -> Iterator[str]:

@@ -59,8 +59,8 @@ class Snapshot:
         """True if freshness was computed for this generation."""
         return self.history_generation >= self.generation
 
-    def corpus(self, pending_files: int, repair: Callable[[Sequence[NodeId]], None]) -> Corpus:
-        """What the search service reads."""
+    def corpus(self, repair: Callable[[Sequence[NodeId]], None]) -> Corpus:
+        """What the search service reads. How many files trail it is no part of it: that changes with every event."""
         return Corpus(
             repository=self.repository,
             generation=self.generation,
@@ -70,7 +70,7 @@ class Snapshot:
             full_text=self.full_text,
             vectors=self.vectors,
             graph=self.graph if self.graph_ready else None,
-            state=IndexState(self.commit, pending_files),
+            state=IndexState(self.commit),
             repair=repair,
         )
 

@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -55,9 +55,9 @@ from ctxsearch.graph.walk import THROUGH_HUBS, Limits
 from ctxsearch.indexer.beneath import UnsafePathError, path_parts
 from ctxsearch.indexer.files import Limits as FileLimits
 from ctxsearch.indexer.files import Listing, list_files
-from ctxsearch.search.ports import FreshnessFact
+from ctxsearch.search.ports import FreshnessFact, OnDisk
 from ctxsearch.search.query import SearchQuery, Signal
-from ctxsearch.search.results import SearchResponse
+from ctxsearch.search.results import Indexed, SearchResponse
 from ctxsearch.search.service import ContextSearchService
 
 _log = get_logger("ctxsearch.workspace")
@@ -287,6 +287,7 @@ class Workspace:
             raise NoIndexError(_nothing_indexed(chosen))
         if len(ready) == 1:
             ready[0].expect_edits()
+        trailing = {each.record.name: each.trailing_files for each in chosen}
         with self._healing(ready):
             response = self._service.search(
                 query if query.min_generation is None else replace(query, min_generation=None)
@@ -297,7 +298,7 @@ class Workspace:
                 note_signal(report.signal.value, report.milliseconds)
             elif len(ready) == 1 and _has_store(ready[0], report.signal):
                 ready[0].distrust(report.error)
-        return self._with_missing(response, chosen, ready)
+        return self._with_missing(_with_trailing(response, chosen, trailing), chosen, ready)
 
     @contextlib.contextmanager
     def _healing(self, asked: Sequence[Repository]) -> Iterator[None]:
@@ -574,7 +575,7 @@ class Workspace:
         repository.wish(touched.paths)
 
     def _publish(self, repository: Repository, snapshot: Snapshot) -> None:
-        self._service.publish(snapshot.corpus(repository.trailing_files, repository.repair))
+        self._service.publish(snapshot.corpus(repository.repair))
 
     def _note_change(self, repository: Repository) -> None:
         with self._changed:
@@ -628,6 +629,32 @@ def _has_store(repository: Repository, signal: Signal) -> bool:
 def _niceness(role: str, chosen: int) -> int:
     """History and vectors yield to files: an edit must not wait for the vectors of the one before. 0: nobody yields."""
     return min(chosen + FOLLOWS_NICER, LOWEST_PRIORITY) if role == "follow" and chosen else chosen
+
+
+def _with_trailing(response: SearchResponse, asked: Sequence[Repository], before: Mapping[str, int]) -> SearchResponse:
+    """Says how many files changed since what answered was indexed: those known of, and no fewer than results show."""
+    changed = {
+        (result.repository, result.node.path)
+        for result in response.results
+        if result.on_disk in (OnDisk.CHANGED, OnDisk.VANISHED)
+    }
+    shown = Counter(name for name, _ in changed)
+    repositories = {each.record.name: each for each in asked}
+
+    def known(index: Indexed) -> int:
+        if index.repository not in repositories:
+            return 0
+        repository = repositories[index.repository]
+        now, snapshot = repository.trailing_files, repository.snapshot
+        has_moved_on = snapshot is not None and snapshot.generation != index.generation
+        return max(now, before[index.repository]) if has_moved_on else now
+
+    return replace(
+        response,
+        indexed=tuple(
+            replace(index, pending_files=max(known(index), shown[index.repository])) for index in response.indexed
+        ),
+    )
 
 
 def _loading(patience: Patience) -> Patience:

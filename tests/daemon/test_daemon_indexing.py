@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from daemon_project import add_and_wait, git, make_project, names, refresh, search, wait_until_free
+from daemon_project import add_and_wait, cli, git, make_project, names, refresh, search, wait_until_free
 
 from ctxsearch.daemon.cli_repositories import follow, wait_for_index
 from ctxsearch.daemon.client import DaemonError, stop
@@ -132,13 +132,42 @@ def test_a_file_changed_since_it_was_indexed_is_marked(
     name = add_and_wait(session, project, complete=False)
     (project / "shop" / "retry.py").write_text("# emptied\n")
     (project / "web" / "format.js").unlink()
-    by_name = {
-        r.node.name: r for r in search(session, "retry_with_backoff formatCurrency apply_discount", name).results
-    }
+    response = search(session, "retry_with_backoff formatCurrency apply_discount", name)
+    by_name = {r.node.name: r for r in response.results}
     assert by_name["retry_with_backoff"].changed_on_disk
     assert by_name["formatCurrency"].changed_on_disk
     assert not by_name["apply_discount"].changed_on_disk
+    assert trailing(response) == (True, 2, [2]), "nobody watches, but the answer itself shows them"
+    assert "2 files of shop changed since it was indexed" in cli(settings, project, "formatCurrency retry").stdout
+    assert trailing(search(session, "apply_discount", name, k=1)) == (False, 0, [0])
     session.close()
+
+
+def trailing(response: search_pb2.ContextSearchResponse) -> tuple[bool, int, list[int]]:
+    return (
+        response.trails_working_tree,
+        response.trailing_files,
+        [index.trailing_files for index in response.indexes],
+    )
+
+
+def test_an_answer_says_how_many_files_changed_since_as_status_does(session: Session, project: Path) -> None:
+    name = add_and_wait(session, project)
+    indexing = psutil.Process(session.connection.info.pid).children(recursive=True)
+    for process in indexing:
+        process.suspend()
+    try:
+        for number in range(3):
+            (project / "shop" / f"later{number}.py").write_text(f"def later{number}():\n    return {number}\n")
+        for _ in follow(session, name):
+            if status(session, name).trailing_files == 3:
+                break
+        assert trailing(search(session, "apply_discount", name)) == (True, 3, [3])
+    finally:
+        for process in indexing:
+            process.resume()
+    refresh(session, name)
+    assert trailing(search(session, "apply_discount", name)) == (False, 0, [0])
 
 
 def test_after_kill_nine_the_last_generation_answers_and_nothing_is_left_running(
