@@ -18,7 +18,8 @@ from ctxsearch.daemon.settings import editor_command
 from ctxsearch.graph.errors import CtxsearchError
 from ctxsearch.v1 import node_pb2, repository_pb2, search_pb2
 
-_SCOPE_TOKEN = re.compile(r"^[-!]?(path|lang|kind|repo|module):.+")
+_SCOPE_TOKEN = re.compile(r"[-!]?(path|lang|kind|repo|module):.+", re.DOTALL)
+_BETWEEN_TOKENS = re.compile(r"\s+(?=[-!]?[a-z]+:)")  # a blank before anything else is part of a name
 _MODES = ("hybrid", "keyword", "semantic", "fuzzy")
 _FLOORS = ("fresh", "acceptable", "stale", "stale-with-risk")
 
@@ -39,7 +40,8 @@ def search_options(command: Any) -> Any:
             "--scope",
             multiple=True,
             metavar="TOKENS",
-            help="path:src/ lang:python kind:function repo:NAME module:pkg; a leading ! excludes.",
+            help="path:src/ lang:python kind:function repo:NAME module:pkg; a leading ! excludes. A path may have "
+            "blanks and be a glob (* ** ? {a,b} [a-z]); [[] is a literal [, as in 'path:app/[[]id]/**'.",
         ),
         click.option("--floor", type=click.Choice(_FLOORS), default=None, help="Lowest freshness to return."),
         click.option("--min-score", type=float, default=0.0, help="Floor on the score, 0..1."),
@@ -122,18 +124,19 @@ def search_request(words: Sequence[str], options: dict[str, Any]) -> search_pb2.
 
 def split_scope(words: Sequence[str], scopes: Sequence[str]) -> tuple[str, list[str]]:
     """Query text and scope tokens; with --scope, tokens among the words belong to it."""
-    tokens = [token for scope in scopes for token in scope.split()]
     if not scopes:
-        return " ".join(words), tokens
-    tokens += [each for each in words if _SCOPE_TOKEN.match(each)]
+        return " ".join(words), []
+    spelled = [*scopes, *(each for each in words if _SCOPE_TOKEN.match(each))]
+    tokens = [token for each in spelled for token in _BETWEEN_TOKENS.split(each.strip()) if token]
     return " ".join(each for each in words if not _SCOPE_TOKEN.match(each)), tokens
 
 
 def _add_scope(scope: search_pb2.Scope, token: str) -> None:
-    if not _SCOPE_TOKEN.match(token):
-        raise click.UsageError(f"--scope: {token!r} is not one of path: lang: kind: repo: module:")
-    part = scope.exclude if token[0] in "-!" else scope.include
     key, _, value = token.lstrip("-!").partition(":")
+    _, _, astray = value.partition(" ") if key in ("lang", "kind") else ("", "", "")
+    if astray or not _SCOPE_TOKEN.match(token):
+        raise click.UsageError(f"--scope: {(astray or token)!r} is not one of path: lang: kind: repo: module:")
+    part = scope.exclude if token[0] in "-!" else scope.include
     if key == "kind":
         part.kinds.append(_kind(value))
         return
@@ -187,8 +190,10 @@ def settle_scope(session: Session, request: Any, everywhere: bool, yes: bool) ->
         return
     request.scope.include.repositories.append(here.name)
     if session.cwd != Path.cwd():
+        from ctxsearch.search.scope import literal_folder  # brings a part of the engine along
+
         below = session.cwd.relative_to(here.root).as_posix()
-        request.scope.include.paths.extend([below] if below != "." else [])
+        request.scope.include.paths.extend([literal_folder(below)] if below != "." else [])
     known = {entry.repository.name: entry.progress for entry in entries}
     if here.name not in known or known[here.name].generation == 0:
         wait_for_index(session, here.name)

@@ -65,7 +65,9 @@ class Tools:
             Field(description="Also return graph neighbours of the best matches."),
         ] = "none",
         depth: Annotated[int, Field(description="How far expand walks.", ge=1, le=4)] = 1,
-        paths: Annotated[list[str], Field(description="Path prefixes or globs to stay in.")] = [],  # noqa: B006
+        paths: Annotated[
+            list[str], Field(description="Path prefixes or globs to stay in; `[[]` is a literal `[`.")
+        ] = [],  # noqa: B006
         languages: Annotated[list[str], Field(description="Languages to stay in.")] = [],  # noqa: B006
         repository: Repository = "",
         max_tokens: Tokens = DEFAULT_TOKENS,

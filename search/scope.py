@@ -21,6 +21,7 @@ MAX_LENGTH = 1000  # of one value
 MAX_ALTERNATIVES = 64  # that the braces of one glob may mean
 MAX_SUFFIXES = 4  # of a file's name that can be asked for without a regular expression
 _GLOB_CHARS = frozenset("*?[{")
+_NO_SEGMENT = ("", ".")  # of a path: between two slashes, or the folder itself
 _ACROSS = {"**/": "(.*/)?", "**": ".*"}  # wildcards that leave the folder
 _WILDCARDS = _ACROSS | {"*": "[^/]*"}
 _REGEX_META = frozenset("\\.+*?()|[]{}^$#&-~/ ")
@@ -40,7 +41,8 @@ class Scope:
     """Everything that is included (or everything, where nothing is named) and not excluded.
 
     A path without glob characters is a file or a folder with all below it. A glob without `/` meets file
-    names at any depth; `*` stays inside one folder, `**` does not.
+    names at any depth; `*` stays inside one folder, `**` does not; `[*]`, `[?]`, `[[]` and `[{]` are these characters
+    themselves. Empty and `.` segments of either mean nothing; `.` alone is everything below the root.
     """
 
     repositories: tuple[str, ...] = ()
@@ -268,8 +270,8 @@ def simple_glob(pattern: str) -> tuple[Beneath, ...]:
     Nothing: it asks for more, and only its regular expression says what it means.
     """
     cleaned = _cleaned(pattern)
-    is_rooted_name = "/" not in cleaned and pattern.removeprefix("./").startswith("/")
-    if is_rooted_name or (pattern.endswith("/") and not cleaned.endswith("**")):
+    is_rooted_name = "/" not in cleaned and _is_rooted(pattern)
+    if is_rooted_name or (_is_folder(pattern) and not cleaned.endswith("**")):
         return ()
     braces = _ONE_BRACE.fullmatch(cleaned)
     spelled = [f"{braces[1]}{one}{braces[3]}" for one in braces[2].split(",")] if braces else [cleaned]
@@ -286,8 +288,28 @@ def suffixes_of(path: str) -> tuple[str, ...]:
     return tuple("." + ".".join(parts[place:]) for place in range(len(parts)))
 
 
+def literal_folder(folder: str) -> str:
+    """The pattern that means everything below a folder of exactly this path, whatever characters are in it."""
+    if not _GLOB_CHARS & set(folder):
+        return folder
+    return "".join(f"[{char}]" if char in _GLOB_CHARS else char for char in folder) + "/**"
+
+
 def _cleaned(pattern: str) -> str:
-    return pattern.removeprefix("./").strip("/")
+    """A pattern without what does not change its meaning; "" if nothing is left, and `**` for the root alone."""
+    segments = pattern.split("/")
+    named = [segment for segment in segments if segment not in _NO_SEGMENT]
+    return "/".join(named) if named or "." not in segments else "**"
+
+
+def _is_rooted(pattern: str) -> bool:
+    """Whether a name is meant at the root alone: `/*.py`, not `*.py` or `./*.py`."""
+    return next((segment for segment in pattern.split("/") if segment != "."), None) == ""
+
+
+def _is_folder(pattern: str) -> bool:
+    """Whether what a pattern meets are folders: `s*/`."""
+    return pattern.rpartition("/")[2] in _NO_SEGMENT
 
 
 def folders_of(path: str) -> tuple[str, ...]:
@@ -298,16 +320,15 @@ def folders_of(path: str) -> tuple[str, ...]:
 
 def _tokens_of(pattern: str, field: str = "scope.paths") -> list[str] | None:
     """A glob in tokens: wildcards, `{`, `|` and `}`, and regular expressions of one character. None: it is no glob."""
-    rooted = pattern.removeprefix("./").startswith("/")
     cleaned = _cleaned(pattern)
     if not cleaned:
         raise InvalidArgument(field, pattern, "a path or glob that is not empty")
     if not _GLOB_CHARS & set(cleaned):
         return None
     tokens = _glob_tokens(cleaned, pattern, field)
-    if "/" not in cleaned and not rooted:
-        return ["**/", *tokens]
-    return tokens if cleaned.endswith("**") or not pattern.endswith("/") else [*tokens, "/", "**"]
+    anywhere = [] if "/" in cleaned or _is_rooted(pattern) else ["**/"]
+    below = ["/", "**"] if _is_folder(pattern) and not cleaned.endswith("**") else []
+    return [*anywhere, *tokens, *below]
 
 
 def _escaped(text: str) -> str:

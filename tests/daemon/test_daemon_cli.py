@@ -62,6 +62,14 @@ def test_scope_tokens_may_follow_the_option_unquoted() -> None:
     assert split_scope(["path:x", "y"], []) == ("path:x y", [])
 
 
+def test_a_scope_is_split_where_the_next_part_begins() -> None:
+    _, tokens = split_scope([], ["path:my dir/ !path:my dir/old  files/ lang:python", " kind:function\n", ""])
+    assert tokens == ["path:my dir/", "!path:my dir/old  files/", "lang:python", "kind:function"]
+    request = search_request(["a", "path:other dir/ lang:go"], OPTIONS | {"scope": ("path:my dir/",)})
+    assert list(request.scope.include.paths) == ["my dir/", "other dir/"]
+    assert list(request.scope.include.languages) == ["go"]
+
+
 def test_options_become_the_request_that_they_mean() -> None:
     request = search_request(
         ["a"],
@@ -92,6 +100,8 @@ def test_options_become_the_request_that_they_mean() -> None:
     ("options", "said"),
     [
         ({"scope": ("nonsense",)}, "nonsense"),
+        ({"scope": ("path:src/ language:python",)}, "'language:python'"),
+        ({"scope": ("lang:python nonsense",)}, "nonsense' is not one"),
         ({"scope": ("kind:banana",)}, "banana"),
         ({"weights": "bm26=1"}, "bm26"),
         ({"weights": "bm25=much"}, "much"),
@@ -209,6 +219,22 @@ def test_a_directory_after_the_query_is_where_to_search(served: Served, tmp_path
     assert {"shop/pricing.py", "tests/test_pricing.py"} <= paths
     below = cli(served.settings, served.root, "search", "apply_discount", "./tests", "--json")
     assert {result["node"]["path"] for result in json.loads(below.stdout)["results"]} == {"tests/test_pricing.py"}
+
+
+def test_a_directory_is_searched_whatever_its_name_and_a_scope_may_name_it(settings: Settings, tmp_path: Path) -> None:
+    folders = ("app/[id]", "app/i", "app/{a,b}", "app/a", "weird/a*b", "weird/a?b", "my dir")
+    root = make_project(tmp_path / "site", {f"{one}/page.py": f"def page_of(): return {one!r}\n" for one in folders})
+
+    def found(*arguments: str) -> set[str]:
+        done = cli(settings, root, "search", "page_of", "--mode", "keyword", "--json", "--yes", *arguments)
+        return {result["node"]["path"].removesuffix("/page.py") for result in json.loads(done.stdout)["results"]}
+
+    for folder in folders:
+        assert found(f"./{folder}") == {folder}
+    assert found("--scope", "path:app/[[]id]/page.py") == {"app/[id]"}
+    assert found("--scope", "path:app/[id]/page.py") == {"app/i"}, "what is typed as a scope is a glob"
+    assert found("--scope", "path:my dir/ lang:python") == {"my dir"}
+    assert found("--scope", "path:.") == set(folders)
 
 
 def test_repository_and_daemon_verbs(served: Served) -> None:

@@ -8,11 +8,12 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from search_samples import UNKNOWN, by_path, document
 
 from ctxsearch.graph.model import NodeKind
+from ctxsearch.search.embed import bundled_embedder
 from ctxsearch.search.errors import InvalidArgument
 from ctxsearch.search.lexical.index import TantivyIndex
 from ctxsearch.search.ports import Selection
@@ -21,12 +22,14 @@ from ctxsearch.search.scope import (
     Beneath,
     Scope,
     folders_of,
+    literal_folder,
     package_ancestors,
     path_regex,
     plain_path,
     simple_glob,
     suffixes_of,
 )
+from ctxsearch.search.semantic import LanceIndex, SemanticPolicy
 
 MATCHES = [
     ("src", "src/a.py", True),
@@ -68,6 +71,27 @@ MATCHES = [
     ("**/*.ts", "web/app.test.ts", True),
     ("a+b (1)/x.py", "a+b (1)/x.py", True),
     ("weird.$name", "weirdx$name", False),
+    (".", "a.py", True),
+    ("./", "src/deep/a.py", True),
+    ("/.", "src/a.py", True),
+    ("src//deep", "src/deep/a.py", True),
+    ("src/./deep", "src/deep/a.py", True),
+    ("././src/.", "src/a.py", True),
+    ("src/./*.py", "src/a.py", True),
+    ("src//**//*.py", "src/x/y/a.py", True),
+    (".//*.py", "src/a.py", False),
+    ("s?c/", "src/deep/a.py", True),
+    ("s?c/.", "x/src/a.py", True),
+    ("/s?c/.", "x/src/a.py", False),
+    ("s?c/", "x/src", False),
+    (".hidden", "hidden/a.py", False),
+    (".hidden", ".hidden/a.py", True),
+    ("app/[id]/page.tsx", "app/i/page.tsx", True),
+    ("app/[[]id]/page.tsx", "app/[id]/page.tsx", True),
+    ("app/[[]id]/page.tsx", "app/i/page.tsx", False),
+    ("a[*]b[?].py", "a*b?.py", True),
+    ("a[*]b[?].py", "axbx.py", False),
+    ("[{]a,b}", "{a,b}", True),
 ]
 
 
@@ -86,9 +110,32 @@ def test_a_malformed_glob_is_refused_by_name(field: str, pattern: str) -> None:
     assert caught.value.value == pattern
 
 
+@given(st.text(alphabet="ab[]{}*?!,-+ ", min_size=1, max_size=8), st.text(alphabet="ab[]{}*?/", max_size=8))
+def test_a_folder_is_taken_literally_whatever_its_name(name: str, other: str) -> None:
+    assume(name.strip())
+    scope = Scope(paths=(literal_folder(f"in/{name}"),))
+    assert scope.accepts_path(f"in/{name}/a.py")
+    assert scope.accepts_path(f"in/{name}/deep/a.py")
+    assert scope.accepts_path(f"in/{other}/a.py") == (other == name or other.startswith(f"{name}/"))
+    assert not scope.accepts_path(f"{name}/a.py")
+
+
+def test_a_folder_without_wildcards_stays_a_plain_path() -> None:
+    assert plain_path(literal_folder("src/a b+c")) == "src/a b+c"
+
+
+@given(st.lists(st.sampled_from(["", ".", "src", "deep", "*", "**", "*.py", "s?c"]), min_size=1, max_size=6))
+def test_empty_segments_and_dots_inside_of_a_pattern_mean_nothing(segments: list[str]) -> None:
+    pattern = "/".join(["src", *segments, "a.py"])
+    shorter = "/".join(["src", *(one for one in segments if one not in ("", ".")), "a.py"])
+    assert path_regex(pattern) == path_regex(shorter)
+    assert plain_path(pattern) == plain_path(shorter)
+    assert simple_glob(pattern) == simple_glob(shorter)
+
+
 @given(
-    st.text(alphabet="ab/*?{},[]!-c", min_size=1, max_size=10),
-    st.lists(st.text(alphabet="abc/,-", min_size=1, max_size=10), min_size=5, max_size=20),
+    st.text(alphabet="ab/*?{},[]!-c.", min_size=1, max_size=10),
+    st.lists(st.text(alphabet="abc/,-.", min_size=1, max_size=10), min_size=5, max_size=20),
 )
 def test_the_quick_way_to_match_means_what_the_regular_expression_says(pattern: str, paths: list[str]) -> None:
     try:
@@ -100,7 +147,9 @@ def test_the_quick_way_to_match_means_what_the_regular_expression_says(pattern: 
         assert scope.accepts_path(path) == (plain.fullmatch(path) is not None), path
 
 
-FOLDERS = st.sampled_from(["", "**/src/", "**/a/", "**/src/a/", "src/", "src/a/", "./", "/", "a}b/", "s*/"])
+FOLDERS = st.sampled_from(
+    ["", "**/src/", "**/a/", "**/src/a/", "src/", "src/a/", "./", "/", "a}b/", "s*/", ".//", "src//", "src/./", "s*/./"]
+)
 PATHS = st.lists(st.sampled_from(["src", "a", "a}b", "x.ts", "x.d.ts", ".ts", "x.1.2.3.4.ts", "xts", "d.ts", "x..ts"]))
 
 
@@ -108,7 +157,7 @@ PATHS = st.lists(st.sampled_from(["src", "a", "a}b", "x.ts", "x.d.ts", ".ts", "x
     FOLDERS,
     st.sampled_from(["", "**/", "**"]),
     st.sampled_from(
-        ["", "*.ts", "*.d.ts", "*.{ts,d.ts}", "*..ts", "*.2.3.4.ts", "*.1.2.3.4.ts", "x.ts", "*ts", "*.ts/"]
+        ["", ".", "*.ts", "*.d.ts", "*.{ts,d.ts}", "*..ts", "*.2.3.4.ts", "*.1.2.3.4.ts", "x.ts", "*ts", "*.ts/"]
     ),
     PATHS,
 )
@@ -248,3 +297,15 @@ def test_the_engine_agrees_on_the_listed_globs(paths_index: TantivyIndex, patter
     expected = {document("common", path=path).node.id for path in paths if scope.accepts_path(path)}
     found = {hit.id for hit in paths_index.reader().search("common", Selection(scope), 100, UNKNOWN)}
     assert found == expected
+
+
+def test_a_table_of_vectors_agrees_on_the_listed_globs(tmp_path: Path) -> None:
+    paths = sorted({path for _, path, _ in MATCHES})
+    index = LanceIndex(tmp_path, bundled_embedder(), SemanticPolicy(rows_in_memory=0))
+    index.apply(1, by_path(*(document("common", path=path) for path in paths)), [])
+    vector, reader = bundled_embedder().embed_query("common"), index.reader()
+    for pattern in sorted({pattern for pattern, _, _ in MATCHES}):
+        scope = Scope(paths=(pattern,))
+        expected = {document("common", path=path).node.id for path in paths if scope.accepts_path(path)}
+        assert {hit.id for hit in reader.search(vector, Selection(scope), 100)} == expected, pattern
+    index.close()

@@ -282,7 +282,9 @@ class ScopeFilter(_message.Message):
 
     @_builtins.property
     def paths(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Path prefixes (`src/`) or globs (`**/*_test.go`), relative to the root."""
+        """Path prefixes (`src/`) or globs (`**/*_test.go`), relative to the root, which is `.`; in brackets the characters of
+        globs are themselves (`app/[[]id]/**` is everything below `app/[id]`).
+        """
 
     @_builtins.property
     def languages(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
