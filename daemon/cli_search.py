@@ -178,7 +178,8 @@ def _set_expansion(request: search_pb2.ContextSearchRequest, options: dict[str, 
 def settle_scope(session: Session, request: Any, everywhere: bool, yes: bool) -> None:
     """Without a repository in the scope, the one around the session's directory is meant; a new one is added.
 
-    A directory that was named narrows the search to what is below it; standing somewhere does not.
+    A directory that was named narrows the search to what is below it; standing somewhere does not. Whoever stands in a
+    repository and leaves it out means the others.
     """
     if everywhere or request.scope.include.repositories:
         return
@@ -188,8 +189,11 @@ def settle_scope(session: Session, request: Any, everywhere: bool, yes: bool) ->
         names = ", ".join(entry.repository.name for entry in entries)
         click.echo(f"{session.cwd} is in no repository; searching all that were added: {names}", err=True)
         return
+    is_named = session.cwd != Path.cwd()
+    if here.name in request.scope.exclude.repositories and not is_named:
+        return
     request.scope.include.repositories.append(here.name)
-    if session.cwd != Path.cwd():
+    if is_named:
         from ctxsearch.search.scope import literal_folder  # brings a part of the engine along
 
         below = session.cwd.relative_to(here.root).as_posix()

@@ -155,11 +155,15 @@ def _summary(response: search_pb2.ContextSearchResponse) -> Iterator[str]:
             f"index: {safe(index.repository)} generation {index.generation} commit {index.commit[:12] or '-'} "
             f"trailing {index.trailing_files} files"
         )
-    explanation = response.explanation
+    if response.HasField("explanation"):
+        yield from _merge(response.explanation)
+    yield f"total: {response.elapsed.ToMicroseconds() / 1000:.1f} ms"
+
+
+def _merge(explanation: search_pb2.Explanation) -> Iterator[str]:
     yield f"steps: {', '.join(explanation.steps)}"
     stages = ", ".join(f"{stage.name} {stage.elapsed.ToMicroseconds() / 1000:.1f} ms" for stage in explanation.stages)
     yield f"merged: {explanation.fused} candidates of at most {explanation.pool} per signal; {stages}"
-    yield f"total: {response.elapsed.ToMicroseconds() / 1000:.1f} ms"
 
 
 def reached(response: Any) -> Iterator[str]:

@@ -57,7 +57,7 @@ from ctxsearch.indexer.files import Limits as FileLimits
 from ctxsearch.indexer.files import Listing, list_files
 from ctxsearch.search.ports import FreshnessFact, OnDisk
 from ctxsearch.search.query import SearchQuery, Signal
-from ctxsearch.search.results import Indexed, SearchResponse
+from ctxsearch.search.results import Guidance, Indexed, SearchResponse
 from ctxsearch.search.service import ContextSearchService
 
 _log = get_logger("ctxsearch.workspace")
@@ -282,6 +282,8 @@ class Workspace:
     def search(self, query: SearchQuery, patience: Patience) -> SearchResponse:
         """Answers from one generation of every repository in scope."""
         chosen = self._in_scope(query)
+        if not chosen:
+            return _nothing_searched(query, self.repositories())
         ready = [each for each in chosen if self._is_ready(each, query, patience)]
         if not ready:
             raise NoIndexError(_nothing_indexed(chosen))
@@ -289,9 +291,7 @@ class Workspace:
             ready[0].expect_edits()
         trailing = {each.record.name: each.trailing_files for each in chosen}
         with self._healing(ready):
-            response = self._service.search(
-                query if query.min_generation is None else replace(query, min_generation=None)
-            )
+            response = self._service.search(self._of_what_is_there(query))
         for report in response.signals:
             if report.ran:
                 self._metrics.signal_latency.labels(report.signal.value).observe(report.milliseconds / 1000)
@@ -314,12 +314,22 @@ class Workspace:
     def _in_scope(self, query: SearchQuery) -> list[Repository]:
         for name in (*query.scope.repositories, *query.scope.exclude_repositories):
             self._registry.get(name)
-        chosen = [each for each in self.repositories() if query.scope.accepts_repository(each.record.name)]
-        if not chosen:
+        added = self.repositories()
+        if not added:
             raise NoIndexError("no repository was added; run `ctxsearch add PATH`")
+        chosen = [each for each in added if query.scope.accepts_repository(each.record.name)]
         if query.min_generation and len(chosen) > 1:
             raise InvalidRequestError("min_generation: needs exactly one repository in scope")
         return chosen
+
+    def _of_what_is_there(self, query: SearchQuery) -> SearchQuery:
+        """The query as it is asked of what was published: nobody has to wait, and what has no index is not named."""
+        there, scope = self._service.repositories(), query.scope
+        named = tuple(name for name in scope.repositories if name in there) or scope.repositories
+        left_out = tuple(name for name in scope.exclude_repositories if name in there)
+        if (named, left_out) != (scope.repositories, scope.exclude_repositories):
+            query = replace(query, scope=replace(scope, repositories=named, exclude_repositories=left_out))
+        return query if query.min_generation is None else replace(query, min_generation=None)
 
     def _is_ready(self, repository: Repository, query: SearchQuery, patience: Patience) -> bool:
         """Waits for the generation that was asked for, or for an index that is just being loaded."""
@@ -629,6 +639,14 @@ def _has_store(repository: Repository, signal: Signal) -> bool:
 def _niceness(role: str, chosen: int) -> int:
     """History and vectors yield to files: an edit must not wait for the vectors of the one before. 0: nobody yields."""
     return min(chosen + FOLLOWS_NICER, LOWEST_PRIORITY) if role == "follow" and chosen else chosen
+
+
+def _nothing_searched(query: SearchQuery, added: Sequence[Repository]) -> SearchResponse:
+    """The answer where the scope leaves out every repository, or every one that it names."""
+    excluded = set(query.scope.exclude_repositories)
+    named = [each.record.name for each in added if each.record.name in excluded]
+    searched = f"no repository; the scope leaves out {', '.join(named)}"
+    return SearchResponse(results=(), signals=(), indexed=(), guidance=Guidance(searched))
 
 
 def _with_trailing(response: SearchResponse, asked: Sequence[Repository], before: Mapping[str, int]) -> SearchResponse:

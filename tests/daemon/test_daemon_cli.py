@@ -237,6 +237,34 @@ def test_a_directory_is_searched_whatever_its_name_and_a_scope_may_name_it(setti
     assert found("--scope", "path:.") == set(folders)
 
 
+def test_leaving_out_every_repository_is_an_empty_answer_that_names_them(served: Served) -> None:
+    for words in (("--all", "--scope", f"!repo:{served.name}"), ("--scope", f"repo:{served.name} !repo:{served.name}")):
+        found = cli(served.settings, served.root, "search", "apply_discount", *words)
+        assert (found.returncode, found.stderr) == (1, "")
+        said = f"nothing found\n  searched: no repository; the scope leaves out {served.name}\n"
+        assert found.stdout == said
+        explained = cli(served.settings, served.root, "search", "apply_discount", "--explain", *words).stdout
+        assert explained.startswith(said)
+        assert "merged" not in explained, "nothing was"
+
+
+def test_whoever_leaves_out_the_repository_around_means_the_others(
+    settings: Settings, project: Path, tmp_path: Path
+) -> None:
+    other = make_project(tmp_path / "other", {"discount.py": "def apply_discount(price): return price\n"})
+    for folder in (project, other):
+        assert cli(settings, tmp_path, "add", str(folder)).returncode == 0
+    words = ("search", "apply_discount", "--mode", "keyword", "--json")
+
+    def repositories(*arguments: str) -> set[str]:
+        results = json.loads(cli(settings, project, *words, *arguments).stdout)["results"]
+        return {result["node"]["repository"] for result in results}
+
+    assert repositories() == {project.name}
+    assert repositories("--scope", f"!repo:{project.name}") == {"other"}
+    assert repositories("./shop", "--scope", f"!repo:{project.name}") == set(), "the directory named is left out"
+
+
 def test_repository_and_daemon_verbs(served: Served) -> None:
     run = served.settings, served.root
     assert "shop: idle" in cli(*run, "list").stdout
@@ -286,6 +314,10 @@ def test_a_search_names_the_repositories_that_failed_and_a_file_needs_one_of_sev
         assert cli(settings, tmp_path, "add", str(folder)).returncode == code
     found = cli(settings, tmp_path, "search", "apply_discount", "-k", "1", "--scope", "!repo:other")
     assert "warning: could not be indexed: empty; `ctxsearch list` says why" in found.stdout
+    both = cli(settings, tmp_path, "search", "apply_discount", "-k", "1", "--scope", "repo:empty repo:other")
+    assert (both.returncode, "warning: could not be indexed: empty" in both.stdout) == (0, True)
+    without = cli(settings, project, "search", "apply_discount", "-k", "1", "--scope", "!repo:empty")
+    assert (without.returncode, without.stderr) == (0, ""), "what has no index can be left out"
     listed = cli(settings, tmp_path, "list").stdout.splitlines()
     assert listed[0] == f"empty: failed, generation 0  {tmp_path / 'empty'}"
     outlined = cli(settings, tmp_path, "outline", "shop/pricing.py")
