@@ -36,9 +36,9 @@ class Text(NamedTuple):
         return Text(source, (np.frombuffer(source, np.uint8) == _NEWLINE).nonzero()[0].astype(np.int32))
 
     def between(self, first: int, last: int) -> str:
-        """Lines `first` to `last`, 1-based inclusive, as far as there are any."""
+        """Lines `first` to `last`, 1-based inclusive, as far as there are any; none of what is in no file (0 to 0)."""
         ends = self.ends
-        if first > min(last, len(ends) + 1):
+        if max(first, 1) > min(last, len(ends) + 1):
             return ""
         start = int(ends[first - 2]) + 1 if first > 1 else 0
         end = int(ends[last - 1]) if last <= len(ends) else len(self.source)

@@ -46,6 +46,15 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     return counted
 
 
+def test_what_is_in_no_file_has_no_text_and_costs_the_others_nothing(tmp_path: Path) -> None:
+    catalog = Catalog.open(tmp_path / "catalog.db")
+    put(catalog, "a.py", "one")
+    package = CodeNode(module_node_id("a"), NodeKind.PACKAGE, "a", "a", "", 0, 0, "python", "", "", NodeFlag.NONE, None)
+    found = Texts(ROOT, catalog.pin(), KeptTexts()).contents([package, node("a.py")])
+    assert [content.body for content in found] == ["", "one"]
+    catalog.close()
+
+
 def test_after_an_edit_only_what_changed_is_read_again(tmp_path: Path, reads: Counter[str]) -> None:
     catalog, kept = Catalog.open(tmp_path / "catalog.db"), KeptTexts()
     put(catalog, "a.py", "one")
