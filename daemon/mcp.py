@@ -88,7 +88,7 @@ class Tools:
         if name:
             request.scope.include.repositories.append(name)
         response = self._session.search(request)
-        return within_budget(show.results(response, explain=False, here=bool(name)), max_tokens)
+        return within_budget(show.ranked(response, explain=False, here=bool(name)), max_tokens, show.notes(response))
 
     def get_node(self, symbol: Symbol, repository: Repository = "", max_tokens: Tokens = DEFAULT_TOKENS) -> str:
         """Read one symbol whole: its source, where it is, how fresh it is, how many callers and dependencies it has.
@@ -170,17 +170,28 @@ def node_text(response: graph_pb2.GetNodeResponse) -> Iterable[str]:
         yield f"{response.node.start_line + offset:>6} | {show.safe(line)}"
 
 
-def within_budget(lines: Iterable[str], max_tokens: int) -> str:
-    """As many whole lines as fit, without colour, and a note of what was left out, which counts too."""
+def within_budget(lines: Iterable[str], max_tokens: int, notes: Iterable[str] = ()) -> str:
+    """As many whole lines as fit, without colour, and how many were left out, which counts too.
+
+    Notes stay at the end as long as they leave half of the room to the lines: what is said of an answer as a whole
+    must not be the first thing to go.
+    """
     import click
 
-    plain = [click.unstyle(line) for line in lines]
-    budget = int(max_tokens * CHARS_PER_TOKEN)
-    if len("\n".join(plain)) <= budget:
-        return "\n".join(plain)
-    ends = list(itertools.accumulate(len(line) + 1 for line in plain))
-    taken = bisect.bisect_right(ends, budget - len(_left_out(len(plain))))
-    return "\n".join([*plain[:taken], _left_out(len(plain) - taken)])
+    plain, ending = ([click.unstyle(line) for line in each] for each in (lines, notes))
+    count, budget = len(plain) + len(ending), int(max_tokens * CHARS_PER_TOKEN)
+    if len("\n".join([*plain, *ending])) <= budget:
+        return "\n".join([*plain, *ending])
+    room = budget - len(_left_out(count))
+    ending = _fitting(ending, room // 2)
+    taken = _fitting(plain, room - sum(len(line) + 1 for line in ending))
+    return "\n".join([*taken, _left_out(count - len(taken) - len(ending)), *ending])
+
+
+def _fitting(lines: list[str], room: int) -> list[str]:
+    """The first lines, as many as fit with their line feeds."""
+    ends = list(itertools.accumulate(len(line) + 1 for line in lines))
+    return lines[: bisect.bisect_right(ends, room)]
 
 
 def _left_out(lines: int) -> str:

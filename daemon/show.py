@@ -60,6 +60,14 @@ def node_line(node: node_pb2.Node, with_repository: bool = False) -> str:
 
 def results(response: search_pb2.ContextSearchResponse, explain: bool, *, here: bool = False) -> Iterator[str]:
     """The answer to a search; `here`: in the one repository that the reader stands in, so that paths say enough."""
+    yield from ranked(response, explain, here=here)
+    yield from notes(response)
+    if explain:
+        yield from _summary(response)
+
+
+def ranked(response: search_pb2.ContextSearchResponse, explain: bool, *, here: bool = False) -> Iterator[str]:
+    """What was found, best first, or what to try instead."""
     several = not here or len({result.node.repository for result in response.results}) > 1
     for number, result in enumerate(response.results, 1):
         yield from _result(number, result, several)
@@ -67,6 +75,10 @@ def results(response: search_pb2.ContextSearchResponse, explain: bool, *, here: 
             yield from _explanation(result)
     if not response.results:
         yield from _nothing(response)
+
+
+def notes(response: search_pb2.ContextSearchResponse) -> Iterator[str]:
+    """What a reader has to know of an answer as a whole: what did not work, is out of date, or was cut."""
     if response.suggestions:
         yield f"{'' if response.results else '  '}did you mean: {', '.join(map(safe, response.suggestions))}"
     for warning in response.warnings:
@@ -74,8 +86,10 @@ def results(response: search_pb2.ContextSearchResponse, explain: bool, *, here: 
     for index in response.indexes:
         if index.trailing_files:
             yield click.style(f"{_trailing(index)} changed since it was indexed", fg="yellow")
-    if explain:
-        yield from _summary(response)
+    if response.trimmed_results:
+        texts = "text was" if response.trimmed_results == 1 else "texts were"
+        said = f"{response.trimmed_results} {texts} cut or left out to keep within max_tokens"
+        yield click.style(said, fg="yellow")
 
 
 def _trailing(index: search_pb2.IndexState) -> str:
@@ -97,9 +111,7 @@ def _result(number: int, result: search_pb2.SearchResult, several: bool) -> Iter
 
 
 def _snippet(snippet: search_pb2.Snippet) -> Iterator[str]:
-    if not snippet.text:
-        return
-    for offset, line in enumerate(snippet.text.split("\n")):
+    for offset, line in enumerate(snippet.text.split("\n") if snippet.text else ()):
         number = snippet.start_line + offset
         marks = [(mark.start, mark.end) for mark in snippet.highlights if mark.line == number]
         yield f"     {click.style(f'{number:>5} |', dim=True)} {_highlighted(line, marks)}"

@@ -341,6 +341,7 @@ def response_to_wire(response: SearchResponse) -> search_pb2.ContextSearchRespon
         dropped_by_floor=response.dropped_by_floor,
         dropped_by_score=response.dropped_by_score,
         dropped_unknown=response.unknown_ids,
+        trimmed_results=response.trimmed_results,
         elapsed=duration(response.milliseconds / 1000),
     )
     ran = [report.signal for report in response.signals if report.ran]

@@ -135,6 +135,20 @@ def test_a_search_prints_place_signature_and_text_plainly_when_piped(served: Ser
     assert "\x1b" not in done.stdout
 
 
+def test_texts_that_the_budget_leaves_out_are_marked_and_counted(served: Served) -> None:
+    words = ("apply_discount", "--mode", "keyword", "-k", "3", "--max-tokens", "15")
+    answer = json.loads(cli(served.settings, served.root, *words, "--json").stdout)
+    last = answer["results"][-1]["snippet"]
+    assert (last["trimmed"], last["text"]) == (True, "")
+    trimmed = answer["trimmed_results"]
+    assert trimmed == sum(each["snippet"]["trimmed"] for each in answer["results"])
+    shown = cli(served.settings, served.root, *words).stdout.splitlines()
+    assert shown.count("           | ...") == trimmed
+    assert shown[-1] == f"{trimmed} texts were cut or left out to keep within max_tokens"
+    whole = cli(served.settings, served.root, *words[:-2]).stdout
+    assert "max_tokens" not in whole
+
+
 def test_json_is_the_response_message_with_its_field_names(served: Served) -> None:
     done = cli(served.settings, served.root, "apply_discount", "--json", "-k", "3")
     answer = json.loads(done.stdout)

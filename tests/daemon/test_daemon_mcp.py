@@ -158,6 +158,20 @@ def test_a_budget_cuts_whole_lines() -> None:
     assert within_budget(["short"], 100) == "short"
 
 
+def test_what_is_said_of_an_answer_as_a_whole_is_not_cut_first() -> None:
+    cut = within_budget(["a" * 100] * 10, 100, ["3 files changed", "\x1b[33m2 texts were cut\x1b[0m"])
+    assert cut.splitlines()[-3:] == [
+        "... 8 more lines; raise max_tokens or narrow the question",
+        "3 files changed",
+        "2 texts were cut",
+    ]
+    assert len(cut) <= 100 * CHARS_PER_TOKEN
+    long = within_budget(["a" * 100] * 10, 100, ["b" * 300])
+    assert long.splitlines()[0] == "a" * 100, "notes leave room for what was found"
+    assert "9 more lines" in long
+    assert within_budget(["short"], 100, ["note"]) == "short\nnote"
+
+
 @pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.name)
 def test_installing_adds_our_server_and_keeps_the_rest(agent: Any, tmp_path: Path) -> None:
     path = config_path(agent, tmp_path / "home", tmp_path / "project")

@@ -540,7 +540,7 @@ class Snippet(_message.Message):
     end_line: _builtins.int
     """Last line of the text in the file, 1-based inclusive."""
     trimmed: _builtins.bool
-    """True if the token budget cut the text short."""
+    """True if the token budget cut the text short, or left it out: then `text` is empty."""
     @_builtins.property
     def highlights(self) -> _containers.RepeatedCompositeFieldContainer[Global___Highlight]:
         """What matched."""
@@ -812,6 +812,7 @@ class ContextSearchResponse(_message.Message):
     ELAPSED_FIELD_NUMBER: _builtins.int
     DROPPED_BY_SCORE_FIELD_NUMBER: _builtins.int
     DROPPED_UNKNOWN_FIELD_NUMBER: _builtins.int
+    TRIMMED_RESULTS_FIELD_NUMBER: _builtins.int
     EXPLANATION_FIELD_NUMBER: _builtins.int
     degraded: _builtins.bool
     """True if a signal failed or was not ready."""
@@ -833,6 +834,8 @@ class ContextSearchResponse(_message.Message):
     """Candidates dropped because their score is under `min_score`."""
     dropped_unknown: _builtins.int
     """Ids that an index knew and the graph did not; skipped and repaired."""
+    trimmed_results: _builtins.int
+    """Results whose text was cut or left out to keep within `max_tokens`; their `snippet.trimmed` is true."""
     @_builtins.property
     def results(self) -> _containers.RepeatedCompositeFieldContainer[Global___SearchResult]:
         """Best first."""
@@ -884,11 +887,12 @@ class ContextSearchResponse(_message.Message):
         elapsed: _duration_pb2.Duration | None = ...,
         dropped_by_score: _builtins.int = ...,
         dropped_unknown: _builtins.int = ...,
+        trimmed_results: _builtins.int = ...,
         explanation: Global___Explanation | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["elapsed", b"elapsed", "explanation", b"explanation"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["commit", b"commit", "degraded", b"degraded", "dropped_by_floor", b"dropped_by_floor", "dropped_by_scope", b"dropped_by_scope", "dropped_by_score", b"dropped_by_score", "dropped_unknown", b"dropped_unknown", "elapsed", b"elapsed", "explanation", b"explanation", "generation", b"generation", "guidance", b"guidance", "indexes", b"indexes", "results", b"results", "signals", b"signals", "suggestions", b"suggestions", "trailing_files", b"trailing_files", "trails_working_tree", b"trails_working_tree", "warnings", b"warnings"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["commit", b"commit", "degraded", b"degraded", "dropped_by_floor", b"dropped_by_floor", "dropped_by_scope", b"dropped_by_scope", "dropped_by_score", b"dropped_by_score", "dropped_unknown", b"dropped_unknown", "elapsed", b"elapsed", "explanation", b"explanation", "generation", b"generation", "guidance", b"guidance", "indexes", b"indexes", "results", b"results", "signals", b"signals", "suggestions", b"suggestions", "trailing_files", b"trailing_files", "trails_working_tree", b"trails_working_tree", "trimmed_results", b"trimmed_results", "warnings", b"warnings"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
