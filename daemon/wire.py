@@ -61,6 +61,22 @@ ERROR_TABLE: tuple[tuple[type[CtxsearchError], grpc.StatusCode, str], ...] = (
     (errors.AbandonedError, grpc.StatusCode.CANCELLED, "ABANDONED"),
     (errors.UnauthenticatedError, grpc.StatusCode.UNAUTHENTICATED, "UNAUTHENTICATED"),
 )
+# What errors of the domain call a field that is called otherwise in a request.
+REQUEST_FIELDS = {
+    "scope.repositories": "scope.include.repositories",
+    "scope.paths": "scope.include.paths",
+    "scope.languages": "scope.include.languages",
+    "scope.kinds": "scope.include.kinds",
+    "scope.packages": "scope.include.modules",
+    "scope.exclude_repositories": "scope.exclude.repositories",
+    "scope.exclude_paths": "scope.exclude.paths",
+    "scope.exclude_languages": "scope.exclude.languages",
+    "scope.exclude_kinds": "scope.exclude.kinds",
+    "scope.exclude_packages": "scope.exclude.modules",
+    "expansion.callers.depth": "callers.depth",
+    "expansion.dependencies.depth": "dependencies.depth",
+    "expansion.related.radius": "related.radius",
+}
 
 _FLAGS = tuple(NodeFlag(1 << bit) for bit in range(15))
 _WIRE_FLAGS = tuple((int(flag), node_pb2.NodeFlag.Value(f"NODE_FLAG_{flag.name}")) for flag in _FLAGS)
@@ -486,7 +502,7 @@ def _source(fact: FreshnessFact) -> node_pb2.FreshnessSource.ValueType:
 
 def error_to_status(error: Exception, request_id: str) -> status_pb2.Status:
     """The status of an error; one that nobody expected shows only where to look in the log."""
-    code, reason, message = _row(error, request_id)
+    code, reason, message = _row(_of_the_request(error), request_id)
     info = error_details_pb2.ErrorInfo(reason=reason, domain=API_VERSION)
     for name in ("candidates", "near"):
         if getattr(error, name, ()):
@@ -494,6 +510,13 @@ def error_to_status(error: Exception, request_id: str) -> status_pb2.Status:
     detail = any_pb2.Any()
     detail.Pack(info)
     return status_pb2.Status(code=code.value[0], message=_short(message, MAX_MESSAGE_BYTES), details=[detail])
+
+
+def _of_the_request(error: Exception) -> Exception:
+    """The error with the field named as in the request."""
+    if not isinstance(error, search_errors.InvalidArgument) or error.field not in REQUEST_FIELDS:
+        return error
+    return search_errors.InvalidArgument(REQUEST_FIELDS[error.field], error.value, error.allowed)
 
 
 def _short(text: str, most: int) -> str:

@@ -63,8 +63,8 @@ class Expansion:
     def __post_init__(self) -> None:
         """Refuse unknown kinds and depths out of bounds."""
         _check_member("expansion.kind", self.kind, ExpansionKind)
-        name = "expansion.radius" if self.kind is ExpansionKind.RELATED else "expansion.depth"
-        _check_whole(name, self.depth, 1, MAX_DEPTH)
+        name = "radius" if self.kind is ExpansionKind.RELATED else "depth"
+        _check_whole(f"expansion.{self.kind}.{name}", self.depth, 1, MAX_DEPTH)
 
 
 @dataclass(frozen=True, slots=True)

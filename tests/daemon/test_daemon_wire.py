@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from typing import Any
 
 import grpc
 import pytest
@@ -123,6 +124,42 @@ def listed_errors() -> list[type[CtxsearchError]]:
 @pytest.mark.parametrize("error", listed_errors())
 def test_every_error_of_the_daemon_has_a_row(error: type[CtxsearchError]) -> None:
     assert any(issubclass(error, kind) for kind, _, _ in wire.ERROR_TABLE)
+
+
+def test_every_field_that_an_error_is_translated_to_is_one_of_the_request() -> None:
+    for field in wire.REQUEST_FIELDS.values():
+        message = search_pb2.ContextSearchRequest.DESCRIPTOR
+        *messages, last = field.split(".")
+        for name in messages:
+            inner = message.fields_by_name[name].message_type
+            assert inner is not None
+            message = inner
+        assert last in message.fields_by_name, field
+
+
+@pytest.mark.parametrize(
+    ("request_fields", "named"),
+    [
+        *(
+            ({"scope": {side: {field: [""]}}}, f"scope.{side}.{field}")
+            for side in ("include", "exclude")
+            for field in ("repositories", "paths", "languages", "modules")
+        ),
+        ({"scope": {"include": {"kinds": [99]}}}, "scope.include.kinds"),
+        ({"scope": {"exclude": {"kinds": [1] * 101}}}, "scope.exclude.kinds"),
+        ({"scope": {"exclude": {"paths": ["[a"]}}}, "scope.exclude.paths"),
+        ({"callers": {"depth": 5}}, "callers.depth"),
+        ({"dependencies": {"depth": 0}}, "dependencies.depth"),
+        ({"related": {"radius": 9}}, "related.radius"),
+        ({"weights": {"bm25": -1}}, "weights.bm25"),
+        ({"k": 0}, "k"),
+    ],
+)
+def test_an_error_names_the_field_as_the_request_does(request_fields: dict[str, Any], named: str) -> None:
+    request = search_pb2.ContextSearchRequest(text="x", **request_fields)
+    with pytest.raises(search_errors.InvalidArgument) as caught:
+        wire.query_from_wire(request, Freshness)
+    assert wire.error_to_status(caught.value, "id").message.startswith(f"{named}: ")
 
 
 def test_an_error_carries_its_reason_and_its_facts() -> None:

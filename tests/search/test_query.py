@@ -132,7 +132,7 @@ def test_k_out_of_bounds_is_refused(k: Any) -> None:
 @pytest.mark.parametrize("kind", list(ExpansionKind))
 def test_depth_and_radius_out_of_bounds_are_refused(kind: ExpansionKind, depth: Any) -> None:
     name = "radius" if kind is ExpansionKind.RELATED else "depth"
-    with pytest.raises(InvalidArgument, match=rf"expansion\.{name}: .* from 1 to 4"):
+    with pytest.raises(InvalidArgument, match=rf"expansion\.{kind}\.{name}: .* from 1 to 4"):
         Expansion(kind, depth)
 
 
