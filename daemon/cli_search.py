@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,13 @@ from ctxsearch.v1 import node_pb2, repository_pb2, search_pb2
 _SCOPE_TOKEN = re.compile(r"[-!]?(path|lang|kind|repo|module):.+", re.DOTALL)
 _BETWEEN_TOKENS = re.compile(r"\s+(?=[-!]?[a-z]+:)")  # a blank before anything else is part of a name
 _MODES = ("hybrid", "keyword", "semantic", "fuzzy")
+PIPED_COLUMNS = 141  # of a table that no terminal shows
+LEAST_CELL, MOST_CELL = 28, 60  # columns of a result of `compare`
+LEAST_PLACE = 8  # characters of a place that still tell something
+_NUMBER = "{:>3}  "
 _FLOORS = ("fresh", "acceptable", "stale", "stale-with-risk")
+
+Answers = dict[str, search_pb2.ContextSearchResponse | None]  # by mode; None: it cannot answer
 
 
 class EditorError(CtxsearchError):
@@ -231,7 +239,8 @@ def compare(ctx: click.Context, /, words: tuple[str, ...], **options: Any) -> No
     request = search_request(words, options | {"content": "none"})
     settle_scope(session, request, options["everywhere"], options["yes"])
     answers = {mode: _answer_in_mode(session, request, mode) for mode in _MODES}
-    click.echo("\n".join(_comparison(answers)))
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else PIPED_COLUMNS
+    click.echo("\n".join([*_figures(answers), *side_by_side(answers, width)]))
     ctx.exit(FOUND if any(answer and answer.results for answer in answers.values()) else NOTHING)
 
 
@@ -253,7 +262,7 @@ def _answer_in_mode(session: Session, request: Any, mode: str) -> search_pb2.Con
     return answer
 
 
-def _comparison(answers: dict[str, search_pb2.ContextSearchResponse | None]) -> list[str]:
+def _figures(answers: Answers) -> list[str]:
     ids = {mode: [r.node.id for r in answer.results] if answer else [] for mode, answer in answers.items()}
     lines = [f"{'mode':<10}{'results':>8}{'mean score':>12}{'ms':>8}{'overlap':>9}"]
     for mode, answer in answers.items():
@@ -265,20 +274,35 @@ def _comparison(answers: dict[str, search_pb2.ContextSearchResponse | None]) -> 
         elapsed = answer.elapsed.ToMicroseconds() / 1000
         shared = len(set(ids[mode]) & set(ids["hybrid"]))
         lines.append(f"{mode:<10}{len(scores):>8}{mean:>12.3f}{elapsed:>8.1f}{shared:>9}")
-    depth = max(map(len, ids.values()), default=0)
-    lines += ["", "  #  " + "".join(f"{mode:<34}" for mode in answers)]
-    for row in range(depth):
-        cells = [_cell(answer, row) for answer in answers.values()]
-        lines.append(f"{row + 1:>3}  " + "".join(f"{cell:<34}" for cell in cells))
     return lines
 
 
-def _cell(answer: search_pb2.ContextSearchResponse | None, row: int) -> str:
+def side_by_side(answers: Answers, width: int) -> Iterator[str]:
+    """The results of all modes in a table no wider than that: all beside each other, or in pairs, or one by one."""
+    room = width - len(_NUMBER.format(0))
+    beside = next((count for count in (len(answers), 2) if room // count >= LEAST_CELL), 1)
+    wide = min(room // beside, MOST_CELL)
+    modes = list(answers)
+    for start in range(0, len(modes), beside):
+        shown = {mode: answers[mode] for mode in modes[start : start + beside]}
+        depth = max(len(answer.results) if answer else 0 for answer in shown.values())
+        yield ""
+        yield ("  #  " + "".join(f"{mode:<{wide}}" for mode in shown)).rstrip()
+        for row in range(depth):
+            cells = (f"{_cell(answer, row, wide - 2):<{wide}}" for answer in shown.values())
+            yield (_NUMBER.format(row + 1) + "".join(cells)).rstrip()
+
+
+def _cell(answer: search_pb2.ContextSearchResponse | None, row: int, room: int) -> str:
+    """Name and place of a result; of a place that is too long the end is what tells most."""
     if answer is None or row >= len(answer.results):
         return ""
     node = answer.results[row].node
-    text = f"{show.safe(node.name)} {show.place(node)}"
-    return text if len(text) <= 32 else text[:31] + "…"
+    name, place = show.safe(node.name), show.place(node)
+    left = room - len(name) - 2
+    if len(place) <= left + 1:
+        return f"{name} {place}"
+    return f"{name} …{place[-left:]}" if left >= LEAST_PLACE else f"{name} {place}"[: max(room - 1, 0)] + "…"
 
 
 @click.command(epilog="Example:  ctxsearch bench 'parse configuration file' -n 200")

@@ -15,7 +15,7 @@ from daemon_project import Served, cli, make_project
 
 from ctxsearch.daemon.cli import _SUMMARIES, _VERBS, ctxsearch, main, with_default_verb
 from ctxsearch.daemon.cli_daemon import _appended
-from ctxsearch.daemon.cli_search import search_request, split_scope
+from ctxsearch.daemon.cli_search import search_request, side_by_side, split_scope
 from ctxsearch.daemon.doctor import examine
 from ctxsearch.daemon.lock import FileLock
 from ctxsearch.daemon.settings import Settings
@@ -290,8 +290,24 @@ def test_repository_and_daemon_verbs(served: Served) -> None:
     assert json.loads(cli(*run, "daemon", "status", "--json").stdout)["pid"] > 0
     assert "serving" in cli(*run, "daemon", "logs", "-n", "1000").stdout
     compared = cli(*run, "compare", "apply_discount", "-k", "3").stdout
-    assert all(mode in compared for mode in ("hybrid", "keyword", "semantic", "fuzzy"))
+    header = compared.splitlines()[6]
+    assert header.split() == ["#", "hybrid", "keyword", "semantic", "fuzzy"], "piped, all are beside each other"
     assert "p95" in cli(*run, "bench", "price", "-n", "5").stdout
+
+
+@pytest.mark.parametrize(("columns", "tables"), [(141, 1), (120, 1), (116, 2), (80, 2), (60, 4), (40, 4), (8, 4)])
+def test_a_comparison_is_no_wider_than_the_terminal(columns: int, tables: int) -> None:
+    def found(path: str) -> search_pb2.ContextSearchResponse:
+        node = node_pb2.Node(name="apply_discount", path=path, start_line=123)
+        return search_pb2.ContextSearchResponse(results=[search_pb2.SearchResult(node=node)])
+
+    places = {"hybrid": "shop/pricing.py", "keyword": f"{'deep/' * 40}pricing.py", "semantic": "a.py"}
+    lines = list(side_by_side({mode: found(path) for mode, path in places.items()} | {"fuzzy": None}, columns))
+    assert sum(line.startswith("  #  ") for line in lines) == tables
+    assert max(map(len, lines)) <= max(columns, 14)  # the names of the modes are not cut
+    if columns >= 40:
+        assert any("apply_discount …" in line and line.count(".py:123") for line in lines)
+        assert "apply_discount a.py:123" in " ".join(lines)
 
 
 def test_doctor_finds_nothing_wrong_and_then_what_is(served: Served) -> None:
