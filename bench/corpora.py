@@ -36,7 +36,7 @@ def open_corpus(
     try:
         snapshot = stores.load()
         assert snapshot is not None, f"{name}: nothing was indexed"
-        yield stores.with_history(stores.with_vectors(snapshot)).corpus(0, _unrepaired)
+        yield stores.with_history(stores.with_vectors(snapshot)).corpus(_unrepaired)
     finally:
         stores.close()
 

@@ -58,12 +58,19 @@ def is_unspaced(word: str) -> bool:
     return not word.isascii() and _UNSPACED.fullmatch(word) is not None
 
 
+# Latin letters that are no others with a mark.
+_LATIN = str.maketrans(
+    {"ß": "ss", "ẞ": "SS", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ı": "i"}
+    | {"æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ð": "d", "Ð": "D", "þ": "th", "Þ": "TH"}
+)
+
+
 def fold(text: str) -> str:
-    """Accents removed and compatibility forms unified, so that `café` and `cafe` meet.
+    """Accents removed and compatibility forms unified, so that `café` and `cafe` meet, `straße` and `strasse`.
 
     Only combining marks go; letters of other scripts stay as they are.
     """
-    decomposed = unicodedata.normalize("NFKD", text)
+    decomposed = unicodedata.normalize("NFKD", text.translate(_LATIN))
     return unicodedata.normalize("NFC", "".join(char for char in decomposed if not unicodedata.combining(char)))
 
 
@@ -104,9 +111,13 @@ def form_beginnings(common: str) -> tuple[str, ...]:
     return (common, f"{common[:-1]}ies") if common.endswith("y") else (common,)
 
 
+# Words on -as whose s is their own; most others are several of something: `schemas`, `lambdas`, `replicas`.
+_NO_PLURAL = frozenset(["alias", "atlas", "bias", "canvas"])
+
+
 def _singular(word: str) -> str:
     """`queries` -> query; the s of `class`, `status` and `axis` is their own."""
-    if len(word) <= _MIN_STEM or not word.endswith("s") or word.endswith(("ss", "us", "is")):
+    if len(word) <= _MIN_STEM or not word.endswith("s") or word.endswith(("ss", "us", "is")) or word in _NO_PLURAL:
         return word
     return f"{word[:-3]}y" if word.endswith("ies") and len(word) > _MIN_STEM + 1 else word[:-1]
 
@@ -123,6 +134,8 @@ def _shortened(word: str) -> str:
         return word[:-3]
     if word.endswith("ment") and len(word) - len("ment") >= _MIN_MENT_STEM:
         return word.removesuffix("ment")
+    if word.endswith("ie") and _is_stem(word[:-2]):  # `cookies` may be of a cooky
+        return word[:-2]
     return word[:-1] if word.endswith(("e", "y")) and _is_stem(word[:-1]) else word
 
 

@@ -181,7 +181,7 @@ class _Folded(dict[int, str]):
         letter = chr(code)
         folded = fold(letter).lower()
         if len(folded) != 1:
-            folded = folded[0] if folded[:1].isalpha() else letter  # İ is an i and a dot
+            folded = letter
         if len(self) >= _FOLDED_KEPT:
             self.clear()
         self[code] = folded

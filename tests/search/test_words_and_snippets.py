@@ -37,6 +37,7 @@ from ctxsearch.search.snippets import SNIPPET_LINES, Snippets, count_tokens, wit
         ("$el", ("el",)),
         ("utf8Decoder", ("utf", "8", "decoder")),
         ("café", ("cafe",)),
+        ("großeStraße", ("grosse", "strasse")),
         ("数据", ("数据",)),
         ("数据库连接", ("数据", "据库", "库连", "连接")),
         ("load数据库", ("load", "数据", "据库")),
@@ -82,6 +83,9 @@ def test_a_question_without_the_name_of_what_it_is_asked_of(text: str, left: str
         "status statuses",
         "match matches matching matcher",
         "cache caches cached caching",
+        "cookie cookies",
+        "alias aliases aliased aliasing",
+        "schema schemas",
     ],
 )
 def test_the_forms_of_a_word_share_one_stem(forms: str) -> None:
@@ -90,7 +94,7 @@ def test_the_forms_of_a_word_share_one_stem(forms: str) -> None:
 
 @pytest.mark.parametrize(
     ("word", "other"),
-    [("statement", "state"), ("string", "str"), ("need", "ne"), ("user", "use"), ("bus", "bu"), ("update", "upd")],
+    [("statement", "state"), ("string", "str"), ("need", "ne"), ("user", "use"), ("bus", "bu"), ("update", "upd"), ("alias", "alia")],
 )
 def test_words_that_are_no_forms_of_one_another_keep_their_stems(word: str, other: str) -> None:
     assert stem(word) != stem(other)
