@@ -5,6 +5,8 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
 
 import msgspec
 
@@ -64,6 +66,7 @@ class ResultContent(msgspec.Struct, frozen=True, gc=False):
 
 
 NO_CONTENT = ResultContent()
+NO_STEPS: Final[Mapping[str, float]] = MappingProxyType({})
 
 
 class SearchResult(msgspec.Struct, frozen=True, gc=False):
@@ -80,7 +83,7 @@ class SearchResult(msgspec.Struct, frozen=True, gc=False):
     on_disk: OnDisk = OnDisk.UNCHECKED
     # With `explain`, what ranking steps added to what the signals contribute; with it that is the score before the
     # penalty.
-    steps: Mapping[str, float] = msgspec.field(default_factory=dict)
+    steps: Mapping[str, float] = NO_STEPS
 
     def signal(self, signal: Signal) -> SignalScore:
         """What a signal said; rank 0 when it did not find the node."""

@@ -18,7 +18,7 @@ from ctxsearch.graph.model import CodeNode, NodeId
 from ctxsearch.search.ports import Corpus, Hit, Hits, Scores, Selection
 from ctxsearch.search.query import SearchQuery, Signal
 from ctxsearch.search.ranking import Fusion, Placed, RankedList
-from ctxsearch.search.results import SignalReport
+from ctxsearch.search.results import NO_STEPS, SignalReport
 
 # How many nodes of a signal the ranking steps see, however few are asked for: they lift some far up, the farther the
 # more there are (docs/relevance.md).
@@ -105,8 +105,10 @@ class Run:
             self.steps[step] = before.scores, after.scores
         return after
 
-    def added_by_steps(self, key: Key) -> dict[str, float]:
-        """What each ranking step added to a node's score."""
+    def added_by_steps(self, key: Key) -> Mapping[str, float]:
+        """What each ranking step added to a node's score; nothing where it is not to be explained."""
+        if not self.steps:
+            return NO_STEPS
         added = {
             step: after.get(key, 0.0) - before.get(key, 0.0) for step, (before, after) in sorted(self.steps.items())
         }

@@ -12,8 +12,8 @@ from ctxsearch.search.identifiers import content_words, fold, form_beginnings, i
 from ctxsearch.search.results import NO_CONTENT, Highlight, ResultContent
 
 SNIPPET_LINES: Final = 8
-_MAX_CHARS: Final = 20_000  # of one node that are looked at for every word
-_MOST_CHARS: Final = 1_000_000  # for those that are not in these
+_MAX_CHARS: Final = 20_000  # of one node that are looked at
+_MOST_CHARS: Final = 200_000  # where none of these matches
 _MAX_MATCHES: Final = 200  # of a word that are highlighted
 _TELLING_MATCHES: Final = 8  # of a word that choose the lines: where a word is everywhere, the next ones tell no more
 _MAX_WINDOWS: Final = 12  # compared by meaning: embedding a whole file would cost more than the search
@@ -62,8 +62,9 @@ class Snippets:
         """The best lines of a body that starts at `first_line` of its file."""
         searched = _searched(body[:_MAX_CHARS])
         places, known_to = _places(searched, self._words, 0, len(searched.text), _TELLING_MATCHES)
-        if len(body) > _MAX_CHARS:
-            searched, places, known_to = self._farther(body, searched, places, known_to)
+        if not places and len(body) > _MAX_CHARS:
+            searched = _searched(body[:_MOST_CHARS])
+            places, known_to = _places(searched, self._words, 0, len(searched.text), _TELLING_MATCHES)
         text = searched.text
         start, begin = _best_window(text, places) if places else self._most_similar(text.split("\n"))
         lines = text[begin:].split("\n", SNIPPET_LINES)[:SNIPPET_LINES]  # what follows is not looked at
@@ -77,18 +78,6 @@ class Snippets:
         places, _ = _places(searched, self._words, 0, len(searched.text), _MAX_MATCHES)
         highlights = _highlights(searched.text, places[:_MAX_MATCHES], 0, first_line)
         return ResultContent(body, first_line, first_line + body.count("\n"), highlights)
-
-    def _farther(
-        self, body: str, near: _Searched, places: list[_Place], known_to: int
-    ) -> tuple[_Searched, list[_Place], int]:
-        """The same of more of a long body, where words are not in its first part."""
-        found = {number for _, _, number in places}
-        missing = tuple(word for word in self._words if word.number not in found)
-        if not missing:
-            return near, places, known_to
-        searched = _searched(body[:_MOST_CHARS])
-        more, _ = _places(searched, missing, _MAX_CHARS, len(searched.text), _TELLING_MATCHES)
-        return (searched, places + more, min(known_to, _MAX_CHARS)) if more else (near, places, known_to)
 
     def _content(
         self,
