@@ -153,6 +153,12 @@ def added(ballots: Iterable[Ballot[Key]]) -> dict[Key, float]:
 
 Penalties = Callable[[Sequence[Key]], Sequence[float]]  # a factor for each, none more than 1
 
+
+def no_penalties(keys: Sequence[Key]) -> Sequence[float]:
+    """Where age costs nothing."""
+    return [1.0] * len(keys)
+
+
 # What decides between nodes whose votes do not: path, line and id.
 Placed = tuple[str, int, str]
 
@@ -197,12 +203,17 @@ def order(
 
 
 def exact_on_top(
-    fusion: Fusion[Key], candidates: Iterable[Key], penalties: Penalties[Key], exact_score: float
+    fusion: Fusion[Key],
+    candidates: Iterable[Key],
+    penalties: Penalties[Key],
+    exact_score: float,
+    by_text: Fusion[Key] | None = None,
 ) -> Fusion[Key]:
-    """The same, with lower scores for others where the penalty would put one of them before the exact symbol.
+    """The same, with lower scores for others where the penalty, or what joined after the text signals, would put one of
+    them before the exact symbol.
 
-    A query that spells a symbol means it, however old it is. Exact is what full text gives `exact_score` or more; what
-    was before it without a penalty stays there, and the others keep their order.
+    A query that spells a symbol means it, however old it is and whoever calls it. Exact is what full text gives
+    `exact_score` or more; what text alone puts before it stays there, and the others keep their order.
     """
     spelled = exact_keys(fusion.ballots, exact_score)
     if not spelled:
@@ -212,9 +223,10 @@ def exact_on_top(
     if not exact:
         return fusion
     fused = fusion.scores
+    before = fused if by_text is None else by_text.scores
     factors = dict(zip(exact, penalties(exact), strict=True))
     best = max(exact, key=lambda key: (fused[key] * factors[key], fused[key]))
-    behind = [key for key in known if key not in factors and fused[key] <= fused[best]]
+    behind = [key for key in known if key not in factors and before.get(key, 0.0) <= before[best]]
     top, next_best = fused[best] * factors[best], _best_penalised(fused, behind, penalties)
     if next_best < top:
         return fusion

@@ -39,7 +39,18 @@ from ctxsearch.search.ports import (
     node_ids,
 )
 from ctxsearch.search.query import Content, Mode, SearchQuery, Signal
-from ctxsearch.search.ranking import Fusion, Ranked, RankedList, Vote, exact_on_top, fuse, joined, order, penalised
+from ctxsearch.search.ranking import (
+    Fusion,
+    Ranked,
+    RankedList,
+    Vote,
+    exact_on_top,
+    fuse,
+    joined,
+    no_penalties,
+    order,
+    penalised,
+)
 from ctxsearch.search.results import (
     NO_CONTENT,
     Explanation,
@@ -233,7 +244,7 @@ class ContextSearchService:
             corpus = member.corpus
             vectors = corpus.vectors
             if vectors is None:
-                raise FailedPrecondition(f"{corpus.repository} has no vector index")
+                raise FailedPrecondition(f"the vectors of {corpus.repository} are not there yet")
             if self._embedder is not None and vectors.model_id != self._embedder.model_id:
                 raise FailedPrecondition(
                     f"the vectors of {corpus.repository} were made by {vectors.model_id}, "
@@ -358,8 +369,9 @@ class ContextSearchService:
         fusion = self._fused(run)
         accepted = self._accepted(run, fusion.scores)
         penalties = run.penalties if self._policy.freshness else None
-        if penalties is not None and self._policy.exact_on_top:
-            fusion = run.changed("exact_on_top", fusion, exact_on_top(fusion, accepted, penalties, EXACT_SCORE))
+        if self._policy.exact_on_top and (penalties is not None or run.by_text is not None):
+            topped = exact_on_top(fusion, accepted, penalties or no_penalties, EXACT_SCORE, run.by_text)
+            fusion = run.changed("exact_on_top", fusion, topped)
         floor = run.query.min_score
         if floor:
             scores = penalised(fusion, accepted, penalties)

@@ -11,7 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxsearch.search.query import Signal
-from ctxsearch.search.ranking import Ballot, Fusion, Placed, RankedList, exact_on_top, fuse, joined, order, rank_score
+from ctxsearch.search.ranking import (
+    Ballot,
+    Fusion,
+    Placed,
+    RankedList,
+    exact_on_top,
+    fuse,
+    joined,
+    no_penalties,
+    order,
+    rank_score,
+)
 
 KEYS = st.sampled_from([f"n{number:02d}" for number in range(30)])
 LISTS = st.lists(KEYS, max_size=25, unique=True)
@@ -178,6 +189,19 @@ def test_no_penalty_puts_another_node_before_the_symbol_that_the_query_spells() 
 def test_what_was_before_an_exact_symbol_without_a_penalty_stays_there() -> None:
     assert order_with_exact(dict.fromkeys("abcdefghij", 0.9), {"c"}) == list("abcdefghij")
     assert order_with_exact({**dict.fromkeys("abdefghij", 1.0), "c": 0.5}, {"c"}) == list("abcdefghij")
+
+
+def test_what_the_graph_adds_puts_no_other_node_before_the_symbol_that_the_query_spells() -> None:
+    weights = {Signal.BM25: 1.0, Signal.GRAPH: 1.0}
+    text = RankedList.of(Signal.BM25, [("before", 2000.0), ("a", 1000.0), ("b", 1.0), ("c", 0.5)])
+    by_text = fuse([text], weights, room_for=Signal.GRAPH)
+    fusion = joined(by_text, RankedList.of(Signal.GRAPH, [("c", 1.0), ("d", 1.0), ("b", 0.5)]), weights)
+    assert max(fusion.scores, key=fusion.scores.__getitem__) != "a"
+    known = {"a", "b", "c", "d"}
+    topped = exact_on_top(fusion, known, no_penalties, 100.0, by_text)
+    plain = order(fusion, known, None, anywhere, 0.0, 10)
+    ranked = [one.key for one in order(topped, known, None, anywhere, 0.0, 10)]
+    assert ranked == ["a", *(one.key for one in plain if one.key != "a")], "the others keep their order"
 
 
 def test_few_nodes_are_asked_for_their_penalty_to_keep_a_symbol_on_top() -> None:

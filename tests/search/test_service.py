@@ -624,6 +624,17 @@ def test_an_exact_symbol_is_first_and_beats_its_mentions_and_its_test(service: C
         assert names(service.search(SearchQuery(text=text)))[0] == "parse_amount", text
 
 
+@pytest.mark.parametrize("kind", list(ExpansionKind))
+@pytest.mark.parametrize("name", ["lookup_price", "getHTTPResponse", "open_socket"])
+def test_an_exact_symbol_is_first_whatever_is_asked_for_around_it(
+    service: ContextSearchService, kind: ExpansionKind, name: str
+) -> None:
+    for mode in (Mode.HYBRID, Mode.KEYWORD):
+        response = service.search(SearchQuery(text=name, mode=mode, expansion=Expansion(kind, 2)))
+        assert names(response)[0] == name
+        assert any(one.reach is not None for one in response.results)
+
+
 def test_spellings_of_an_identifier_find_each_other(service: ContextSearchService) -> None:
     for text in ("getHTTPResponse", "get_http_response", "get http response", "GetHttpResponse"):
         assert names(service.search(SearchQuery(text=text, mode=Mode.KEYWORD)))[0] == "getHTTPResponse", text
