@@ -269,7 +269,8 @@ def _convert(name: str, value: Any, source: str) -> Any:
     if name not in _FIELDS:
         raise BadSettingError(f"{source}: unknown setting {name!r}; known: {', '.join(sorted(_FIELDS))}")
     try:
-        return _CONVERTERS[_FIELDS[name]](value)
+        converted = _CONVERTERS[_FIELDS[name]](value)
+        return converted.strip() if name in SECRETS else converted
     except (KeyError, TypeError, ValueError) as error:
         shown = "(hidden)" if name in SECRETS else repr(value)
         raise BadSettingError(f"{source}: {name} must be {_FIELDS[name]}, not {shown}") from error
@@ -294,6 +295,9 @@ def _check(settings: Settings) -> None:
         if fresh > old:
             raise BadSettingError(f"freshness_fresh_{unit} ({fresh}) must not exceed freshness_old_{unit} ({old})")
     _check_collector(settings)
+    for name in SECRETS:
+        if not (getattr(settings, name).isascii() and getattr(settings, name).isprintable()):
+            raise BadSettingError(f"{name} (hidden) must be of printable ASCII characters, without a line's end")
     for kind, own in OWN_PROVIDERS.items():
         _check_provider(kind, getattr(settings, kind), own)
     if settings.embedder == "onnx" and not Path(settings.embedder_path).expanduser().is_absolute():
@@ -314,13 +318,19 @@ def _check_provider(kind: str, name: str, own: tuple[str, ...]) -> None:
 
 
 def _check_endpoint(settings: Settings) -> None:
-    url = urlsplit(settings.embedder_url)
-    if url.scheme not in ("http", "https") or not url.hostname:
-        raise BadSettingError(f"embedder openai needs embedder_url, http(s)://HOST/..., not {settings.embedder_url!r}")
+    try:
+        url = urlsplit(settings.embedder_url)
+        whole = url.hostname if url.scheme in ("http", "https") and url.port != 0 else None
+    except ValueError:  # of a port or an address
+        whole = None
+    if not whole or url.query or url.fragment or any(not char.isprintable() or char == " " for char in url.geturl()):
+        raise BadSettingError("embedder openai needs embedder_url, http(s)://HOST[:PORT]/..., without ? and #")
+    if url.username is not None or url.password is not None:
+        raise BadSettingError("embedder_url must not hold a user or a password; embedder_key is for keys")
     if not settings.embedder_model or not settings.embedder_dimension:
         raise BadSettingError("embedder openai needs embedder_model and embedder_dimension")
-    if url.scheme == "http" and not is_loopback(url.hostname) and not settings.allow_remote:
-        raise BadSettingError(f"an endpoint beyond loopback ({url.hostname}) needs https, or allow_remote")
+    if url.scheme == "http" and not is_loopback(whole) and not settings.allow_remote:
+        raise BadSettingError(f"an endpoint beyond loopback ({whole}) needs https, or allow_remote")
 
 
 def _check_collector(settings: Settings) -> None:

@@ -15,8 +15,9 @@ from ctxsearch.graph.records import SHARED_KINDS
 from ctxsearch.search.ports import Passage
 
 _CONTAINERS = frozenset({NodeKind.MODULE, NodeKind.CLASS, NodeKind.INTERFACE, NodeKind.PACKAGE, NodeKind.SECTION})
-# One node may not drown the index: a data file of a megabyte says nothing that its first part does not.
-MAX_BODY_CHARS = 40_000
+# One node may not drown the index: a data file of a megabyte says little that its first part does not. No function that
+# people write is longer.
+MAX_BODY_CHARS = 200_000
 # A bag of words blurs beyond a screenful (spec: 50-line pieces measured best); pieces overlap nothing.
 PIECE_LINES = 50
 PIECE_CHARS = 3_000

@@ -5,6 +5,8 @@ Standard library only. Who turns it on says where, which model and which key; no
 
 from __future__ import annotations
 
+import hashlib
+import http.client
 import json
 import time
 import urllib.error
@@ -27,6 +29,9 @@ _PASSAGES_SECONDS: Final = 60.0
 _SILENCE_SECONDS: Final = 15.0  # after a question that was not answered the next ones are not asked
 _PAUSES: Final = (1.0, 4.0, 16.0)  # before passages are sent again to an endpoint that has too much to do
 _BUSY: Final = frozenset({408, 429, 500, 502, 503, 504})
+_BYTES_PER_NUMBER: Final = 64  # of an answer, generously; and so many more for what is around them:
+_BYTES_AROUND: Final = 1 << 20
+_CHUNK: Final = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +53,18 @@ class RemoteEmbedder:
             raise FailedPrecondition(f"embedding endpoint {options.url!r}: only http and https are supported")
         if not options.model or options.dimension < 1:
             raise FailedPrecondition(f"embedding endpoint {options.url}: its model and its dimension must be said")
+        if not (options.key.isascii() and options.key.isprintable()):
+            raise FailedPrecondition(f"embedding endpoint {options.url}: its key has characters that no key has")
         self._options = options
         self._url = options.url.rstrip("/") + "/embeddings"
+        # Nowhere but where the user said: to no proxy that the environment names, and not where an answer points.
+        self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _NoRedirect)
         self._clock = clock if clock is not None else Clock()
         self._silent_until = float("-inf")  # one float, replaced as a whole
         self.dimension = options.dimension
-        self.model_id = f"remote-{options.model}-{options.dimension}"
+        # Two endpoints may call different models the same.
+        place = hashlib.blake2b(self._url.encode(), digest_size=4).hexdigest()
+        self.model_id = f"remote-{options.model}-{options.dimension}-{place}"
 
     def embed_documents(self, passages: Sequence[Passage]) -> Floats:
         """One unit row per passage; an endpoint that is busy is asked again a few times."""
@@ -88,15 +99,28 @@ class RemoteEmbedder:
             headers["Authorization"] = f"Bearer {self._options.key}"
         request = urllib.request.Request(self._url, body, headers)  # noqa: S310 - the scheme is checked at the start
         try:
-            with urllib.request.build_opener(_NoRedirect).open(request, timeout=seconds) as answer:
-                return self._vectors(json.load(answer), len(texts))
+            with self._opener.open(request, timeout=seconds) as answer:
+                return self._vectors(json.loads(self._read(answer, len(texts), seconds)), len(texts))
         except urllib.error.HTTPError as error:
             kind = _BusyError if error.code in _BUSY else Unavailable
             raise kind(f"embedding endpoint {self._url}: status {error.code}") from error
-        except OSError as error:
-            raise _BusyError(f"embedding endpoint {self._url}: {error}") from error
-        except (ValueError, KeyError, TypeError) as error:
-            raise Unavailable(f"embedding endpoint {self._url}: {type(error).__name__}: {error}") from error
+        except (OSError, http.client.HTTPException) as error:  # no connection, or an answer that breaks off
+            raise _BusyError(f"embedding endpoint {self._url}: {_reason(error)}") from error
+        except Exception as error:  # whatever an answer holds, it is the endpoint's fault
+            raise Unavailable(f"embedding endpoint {self._url}: {_reason(error)}") from error
+
+    def _read(self, answer: http.client.HTTPResponse, count: int, seconds: float) -> bytes:
+        """A whole answer, if it comes in time and is no larger than vectors are."""
+        deadline = self._clock.now() + seconds
+        most = count * self.dimension * _BYTES_PER_NUMBER + _BYTES_AROUND
+        data = bytearray()
+        while chunk := answer.read1(_CHUNK):
+            data += chunk
+            if len(data) > most:
+                raise ValueError(f"answered more than {most} bytes")
+            if self._clock.now() > deadline:
+                raise TimeoutError(f"took more than {seconds:g} seconds")
+        return bytes(data)
 
     def _vectors(self, answer: dict[str, list[dict[str, object]]], count: int) -> Floats:
         rows = sorted(answer["data"], key=lambda row: int(str(row["index"])))
@@ -105,6 +129,12 @@ class RemoteEmbedder:
             raise ValueError(f"answered {vectors.shape} numbers, wanted {(count, self.dimension)}, all finite")
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         return np.asarray(vectors / np.maximum(norms, 1e-12), dtype=np.float32)
+
+
+def _reason(error: Exception) -> str:
+    """What went wrong, in a line."""
+    said = " ".join(str(error).split())[:200]
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
 
 
 class _BusyError(Unavailable):

@@ -114,15 +114,20 @@ class LanceIndex:
             if self._table is not None:
                 self._undo_uncommitted()
             size = _BATCH if self._embedder.is_quick else _SLOW_BATCH
-            batches = (self._record_batch(rows) for rows in _chunks(_rows(documents), size))
+            batches = _Batches(self._record_batch(rows) for rows in _chunks(_rows(documents), size))
             schema = self._schema()
             self._checksums.forget()
-            self._table = self._database.create_table(
-                self._name,
-                _pyarrow().RecordBatchReader.from_batches(schema, batches),
-                schema=schema,
-                mode="overwrite",
-            )
+            try:
+                self._table = self._database.create_table(
+                    self._name,
+                    _pyarrow().RecordBatchReader.from_batches(schema, batches),
+                    schema=schema,
+                    mode="overwrite",
+                )
+            except Exception:
+                if batches.error is not None:
+                    raise batches.error from None
+                raise
             self._commit(generation)
             self._matrix = None
             self._updates = 0
@@ -419,6 +424,21 @@ def _rows(documents: Iterable[tuple[str, Sequence[NodeDocument]]]) -> Iterator[_
         for text in node_texts(nodes):
             for passage in passages(text):
                 yield _Row(text.document.node, passage, passage_hash(passage))
+
+
+class _Batches:
+    """Batches for the engine, which makes a traceback of what goes wrong in them: so the error itself is kept."""
+
+    def __init__(self, batches: Iterator[Any]) -> None:
+        self._batches = batches
+        self.error: Exception | None = None
+
+    def __iter__(self) -> Iterator[Any]:
+        try:
+            yield from self._batches
+        except Exception as error:
+            self.error = error
+            raise
 
 
 def _chunks(items: Iterable[Any], size: int) -> Iterator[list[Any]]:

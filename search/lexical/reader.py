@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ctxsearch.graph.columns import NO_FILE, NodeColumns, Numbers, Rows
 from ctxsearch.graph.model import NodeId, NodeKind
 from ctxsearch.search.documents import encodable
+from ctxsearch.search.identifiers import split_identifier
 from ctxsearch.search.lexical.documents import symbol_form, symbol_parts, symbol_words
 from ctxsearch.search.lexical.files import FileEvidence
 from ctxsearch.search.lexical.near_names import near_query, perfect_score, typed_forms
@@ -27,6 +28,7 @@ from ctxsearch.search.scope import Scope
 from ctxsearch.search.steps import demoted_flags
 
 _FEW_FILES: Final = 2_000  # whose lists are gathered in about a millisecond
+_FEW_NODES: Final = 50  # which an identifier that they say tells apart
 
 
 class TantivyReader:
@@ -128,7 +130,17 @@ class TantivyReader:
             found = self._named(parts[start:], terms, inside, limit)
             if found.addresses:
                 return found
-        return NOTHING
+        return self._saying(parts, terms, inside, limit) if len(parts) == 1 else NOTHING
+
+    def _saying(self, parts: Sequence[str], terms: Mapping[str, float], inside: Clauses, limit: int) -> Fetched:
+        """Nodes that say an identifier which none is named after, where they are few: who types it looks for them."""
+        form = symbol_form(parts)
+        if len(split_identifier(parts[0])) < 2 or self._words.most_nodes_with(form) > _FEW_NODES:
+            return NOTHING
+        *_, said = self._words.queries({form: 1.0})
+        *_, wanted = self._words.queries(terms)
+        query = tantivy.Query.boolean_query([(tantivy.Occur.Must, said), (tantivy.Occur.Should, wanted)])
+        return fetch(self._searcher, within(query, inside), limit)
 
     def _named(self, parts: Sequence[str], terms: Mapping[str, float], inside: Clauses, limit: int) -> Fetched:
         """Nodes whose qualified name ends in these names."""

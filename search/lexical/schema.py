@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import tantivy
 
-FORMAT: Final = "text-10"  # names schema and contents; another one lives in another directory and is built anew
+FORMAT: Final = "text-11"  # names schema and contents; another one lives in another directory and is built anew
 _META: Final = "generation"
 
 

@@ -61,6 +61,10 @@ class NodeWords:
         if common or not telling:
             yield tantivy.Query.boolean_query(telling + common)
 
+    def most_nodes_with(self, word: str) -> int:
+        """In how many nodes a word is, in the field where it is in most."""
+        return max(int(self._searcher.doc_freq(name, word)) for name in self._policy.fields)
+
     def _word(self, word: str, factor: float) -> _Word:
         """What to ask the fields in which there is a word."""
         found = self._words.get((word, factor))

@@ -125,7 +125,8 @@ def test_an_endpoint_that_is_down_costs_meaning_alone_and_the_next_refresh_heals
     assert names(response)[0] == "apply_discount"
     assert response.degraded
     errors = _errors(session, name)
-    assert "status 401" in errors
+    assert errors.startswith("embedding endpoint ")
+    assert errors.endswith("status 401")
     assert KEY not in errors
     endpoint.answers.clear()
     refresh(session, name)
@@ -169,6 +170,13 @@ def test_a_model_that_is_gone_costs_meaning_alone_and_doctor_says_what_is_missin
             r"beyond loopback \(example.org\) needs https, or allow_remote",
         ),
         ({"EMBEDDER_DIMENSION": "-1"}, "embedder_dimension must be at least 0"),
+        ({"EMBEDDER": "openai", "EMBEDDER_URL": "http://[::1/v1"}, "needs embedder_url"),
+        ({"EMBEDDER": "openai", "EMBEDDER_URL": "http://127.0.0.1:abc/v1"}, "needs embedder_url"),
+        ({"EMBEDDER": "openai", "EMBEDDER_URL": "http://127.0.0.1:99999/v1"}, "needs embedder_url"),
+        ({"EMBEDDER": "openai", "EMBEDDER_URL": "http://127.0.0.1/v1?x=1"}, "needs embedder_url"),
+        ({"EMBEDDER": "openai", "EMBEDDER_URL": "http://127.0.0.1/v 1"}, "needs embedder_url"),
+        ({"EMBEDDER": "openai", "EMBEDDER_URL": "http://ada:pw@127.0.0.1/v1"}, "must not hold a user or a password"),
+        ({"EMBEDDER_KEY": "sk-\x07abc"}, r"embedder_key \(hidden\) must be"),
     ],
 )
 def test_settings_that_no_embedder_could_be_made_of_are_refused(
@@ -181,5 +189,11 @@ def test_settings_that_no_embedder_could_be_made_of_are_refused(
 def test_the_key_is_read_from_its_file_and_never_shown(endpoint: Endpoint, environ: dict[str, str]) -> None:
     settings = read_settings(environ, {})
     assert settings.providers.options.key == KEY
+    assert (
+        read_settings(
+            {**environ, "CTXSEARCH_EMBEDDER_KEY": "sk-x\r\n"} | {"CTXSEARCH_EMBEDDER_KEY_FILE": ""}, {}
+        ).embedder_key
+        == "sk-x"
+    )
     assert KEY not in repr(settings)
     assert KEY not in repr(settings.providers)

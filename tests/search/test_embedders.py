@@ -258,6 +258,57 @@ def test_passages_are_sent_again_to_an_endpoint_that_is_busy(endpoint: Endpoint)
     assert waits.slept == [], "what is wrong stays wrong"
 
 
+_HEAD = b"HTTP/1.0 200 OK\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.0 200 OK\r\nContent-Length: 1000\r\n\r\n{",  # breaks off
+        b"no protocol at all\r\n\r\n",
+        _HEAD + b"garbage",
+        _HEAD + b"null",
+        _HEAD + b"[" * 200_000,
+        _HEAD + b'{"data": [{"index": 0, "embedding": [1' + b"0" * 400 + b".0]}]}",
+        _HEAD + b" " * 3_000_000,
+    ],
+)
+def test_whatever_an_endpoint_answers_it_is_unavailable_and_left_alone(endpoint: Endpoint, answer: bytes) -> None:
+    embedder = remote(endpoint.url, clock=Waits().clock)
+    endpoint.raw += [answer]
+    with pytest.raises(Unavailable, match="embedding endpoint") as caught:
+        embedder.embed_query("x")
+    assert len(str(caught.value)) < 400
+    with pytest.raises(Unavailable, match="a moment ago"):
+        embedder.embed_query("x")
+
+
+def test_an_answer_that_trickles_in_is_given_up(endpoint: Endpoint) -> None:
+    ticks = iter(range(0, 10_000, 2))  # two seconds at every look
+    embedder = remote(endpoint.url, clock=Clock(lambda: float(next(ticks)), lambda _seconds: None))
+    endpoint.raw += [_HEAD + b" " * 1_000_000]
+    with pytest.raises(Unavailable, match="took more than 3 seconds"):
+        embedder.embed_query("x")
+
+
+def test_no_proxy_of_the_environment_sees_code_or_key(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "https_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    monkeypatch.delenv("no_proxy", raising=False)
+    assert remote(endpoint.url).embed_query("x").shape == (32,)
+
+
+def test_a_key_that_no_header_can_hold_is_refused_and_not_shown() -> None:
+    for key in ("abc\n", "a\rb", "schlüssel"):
+        with pytest.raises(FailedPrecondition, match="its key has characters") as caught:
+            remote("http://127.0.0.1:1", key=key)
+        assert key.strip() not in str(caught.value)
+
+
+def test_models_of_one_name_at_two_endpoints_are_two() -> None:
+    assert remote("http://127.0.0.1:1/v1").model_id != remote("http://127.0.0.1:2/v1").model_id
+
+
 def test_code_and_key_are_not_sent_where_an_endpoint_points(endpoint: Endpoint) -> None:
     endpoint.answers += [307]
     with pytest.raises(Unavailable, match="status 307"):

@@ -530,3 +530,28 @@ def test_qualifiers_that_no_node_has_do_not_hide_the_symbol(tmp_path: Path) -> N
     assert _of_name(reader, "github.com/someone/engine.Motor.run") == {run.node.id}
     assert _of_name(reader, "other::run") == set(), "its last part alone is not what was typed"
     index.close()
+
+
+def test_an_identifier_that_no_node_is_named_after_means_the_few_nodes_that_say_it(tmp_path: Path) -> None:
+    saying = document("tally", "x = np.unique(y, return_counts=True)", path="deep/down/in/data.py")
+    named = [document("counts", "return counts", path=f"counts/return{number}.py") for number in range(30)]
+    index = TantivyIndex(tmp_path)
+    index.apply(1, by_path(saying, *named), [])
+    reader = index.reader()
+    for typed in ("return_counts", "returnCounts", "return_counts()"):
+        assert reader.search(typed, SELECT_ALL, 10, UNKNOWN)[0].id == saying.node.id
+        assert _of_name(reader, typed) == {saying.node.id}
+    assert _of_name(reader, "counts") == {one.node.id for one in named}, "a name is a name"
+    assert _of_name(reader, "return counts") == set(), "two words are no identifier"
+    many = [document(f"use{number}", "f(return_counts)", path=f"{number}.py") for number in range(60)]
+    index.apply(2, by_path(*many), [])
+    assert _of_name(index.reader(), "return_counts") == set(), "what many say tells nothing apart"
+    index.close()
+
+
+def test_the_end_of_a_long_function_is_found(tmp_path: Path) -> None:
+    long = document("long", "x = 1\n" * 10_000 + "deep_pearl()", path="long.py")
+    index = TantivyIndex(tmp_path)
+    index.apply(1, by_path(long), [])
+    assert [hit.id for hit in index.reader().search("deep_pearl", SELECT_ALL, 10, UNKNOWN)] == [long.node.id]
+    index.close()
