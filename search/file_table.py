@@ -163,7 +163,7 @@ def table_of(columns: NodeColumns) -> FileTable:
 
 def side_bits(stems: Iterable[str]) -> int:
     """Those stems that say that code is side code, a bit for each."""
-    return functools.reduce(operator.or_, [_SIDE_BITS.get(one, 0) for one in stems], 0)
+    return functools.reduce(operator.or_, [_SIDE_BITS[one] for one in stems if one in _SIDE_BITS], 0)
 
 
 def _file_stem(path: str) -> str:

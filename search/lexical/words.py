@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 import tantivy
 
-from ctxsearch.search.identifiers import MAX_WORD, identifiers, split_identifier, whole_form, words
+from ctxsearch.search.identifiers import MAX_WORD, identifiers, query_words, split_identifier, whole_form
 from ctxsearch.search.lexical.queries import Clauses, term
 from ctxsearch.search.long_texts import long_text, weighed_words
 from ctxsearch.search.matches import LexicalPolicy
@@ -40,7 +40,7 @@ class NodeWords:
         text = text if parts is None else parts.telling
         whole = [whole_form(one) for one in identifiers(text) if len(split_identifier(one)) > 1]
         if 1 < len(terms) <= 4 and not whole:  # `get http response` is how getHTTPResponse is said
-            whole = ["".join(dict.fromkeys(words(text)))[:MAX_WORD]]
+            whole = ["".join(dict.fromkeys(query_words(text)))[:MAX_WORD]]
         for form in whole:
             terms[form] = self._policy.whole_identifier
         if len(terms) <= self._policy.max_terms:
