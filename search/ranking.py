@@ -144,7 +144,9 @@ def added(ballots: Iterable[Ballot[Key]]) -> dict[Key, float]:
     for ranked, _, worth in ballots:
         places = ranked.places
         if not scores:
-            scores = dict(zip(places, map(worth.__getitem__, places.values()), strict=True))
+            # Where no key is there twice, they are in the order of their places.
+            worths = worth if len(places) == len(worth) else map(worth.__getitem__, places.values())
+            scores = dict(zip(places, worths, strict=True))
             continue
         for key, place in places.items():
             scores[key] = scores.get(key, 0.0) + worth[place]
