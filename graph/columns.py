@@ -7,17 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ctxsearch.graph.model import CodeNode, NodeId, NodeKind, module_node_id
+from ctxsearch.graph.model import CodeNode, NodeFlag, NodeId, NodeKind, module_node_id
 
 Numbers = NDArray[np.uint64]  # node ids as numbers, in the same order as their spellings
 Rows = NDArray[np.int64]
 
 NO_FILE: Final = -1
+_SIDE_FLAGS: Final = int(NodeFlag.TEST | NodeFlag.GENERATED | NodeFlag.VENDORED)  # the lowest bits of the flags
+_KIND_BITS: Final = max(NodeKind).bit_length()
 
 _Value = TypeVar("_Value", bound=np.generic)
 
@@ -35,6 +37,11 @@ def id_of(number: int) -> NodeId:
 def numbers_of(ids: Iterable[NodeId]) -> Numbers:
     """The numbers that ids spell."""
     return np.array([int(one, 16) for one in ids], dtype=np.uint64)
+
+
+def kinds_and_flags(traits: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """What traits of nodes say: their kinds; their flags, as far as they tell code from what stands beside it."""
+    return traits & (1 << _KIND_BITS) - 1, traits >> _KIND_BITS
 
 
 class _Buckets(NamedTuple):
@@ -72,18 +79,20 @@ class NodeColumns:
     """All nodes of one generation by number, and their files. A value: `replaced` makes the next one."""
 
     numbers: Numbers  # of the nodes, ascending
-    files: NDArray[np.int32]  # the number of each node's file; NO_FILE where it stands in none
+    files: Rows  # the number of each node's file; NO_FILE where it stands in none
     kinds: NDArray[np.uint8]
     flags: NDArray[np.int32]
     paths: tuple[str, ...]  # by number of the file; a file that is gone keeps its number
-    directories: NDArray[np.int32]  # by number of the file, alike for files of one directory
+    directories: Rows  # by number of the file, alike for files of one directory
     lines: NDArray[np.int32]  # by number of the file, how long it is; 0 unknown
     _file_numbers: Mapping[str, int]  # by path
     _directory_numbers: Mapping[str, int]
+    traits: NDArray[np.uint8] = field(init=False)  # of the nodes; `kinds_and_flags` takes them apart
     _buckets: _Buckets | None = field(init=False)  # of the numbers
 
     def __post_init__(self) -> None:
-        """Divide the numbers once: every search looks hundreds of them up."""
+        """Make once what every search asks of hundreds."""
+        object.__setattr__(self, "traits", (self.flags & _SIDE_FLAGS).astype(np.uint8) << _KIND_BITS | self.kinds)
         object.__setattr__(self, "_buckets", _Buckets.of(self.numbers))
 
     @staticmethod
@@ -91,11 +100,11 @@ class NodeColumns:
         """The columns of some nodes."""
         empty = NodeColumns(
             numbers=np.empty(0, np.uint64),
-            files=np.empty(0, np.int32),
+            files=np.empty(0, np.int64),
             kinds=np.empty(0, np.uint8),
             flags=np.empty(0, np.int32),
             paths=(),
-            directories=np.empty(0, np.int32),
+            directories=np.empty(0, np.int64),
             lines=np.empty(0, np.int32),
             _file_numbers={},
             _directory_numbers={},
@@ -149,7 +158,7 @@ class NodeColumns:
             flags=column(self.flags, [int(node.flags) for node in nodes]),
             paths=(*self.paths, *paths),
             directories=np.concatenate(
-                [self.directories, np.array([directory_numbers[one] for one in parents], np.int32)]
+                [self.directories, np.array([directory_numbers[one] for one in parents], np.int64)]
             ),
             lines=self._lines(len(paths), file_numbers, nodes),
             _file_numbers=file_numbers,

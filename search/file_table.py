@@ -5,9 +5,7 @@ In columns, since ranking steps ask the same of every file of a list.
 
 from __future__ import annotations
 
-import functools
 import math
-import operator
 import threading
 import weakref
 from collections.abc import Iterable
@@ -85,7 +83,7 @@ class FileTable:
         self._sizes = np.ones((count, 2))  # how many stems a name has
         self._is_long = np.zeros(count, np.bool_)  # whether it has a name of more stems than fit
         self._has_long = False  # whether any has
-        self.directories = np.append(columns.directories, np.int32(-1))
+        self.directories = np.append(columns.directories, -1)
         self.figures = np.zeros((4, count))  # what weighs in a file, whatever is asked: the next four
         self.doublings, self.depths, self.is_data, self.is_side = self.figures
         self.doublings[:] = _DOUBLINGS[np.minimum(np.append(columns.lines, 0), _MANY_LINES)]  # of its lines
@@ -99,10 +97,11 @@ class FileTable:
         if sums is None:
             with self._lock:
                 sums = self._weighed[weights] = _weighed(self.figures, weights)
-        return sums[files]
+        return sums.take(files)
 
-    def asked_shares(self, files: Rows, asked: frozenset[str]) -> Scores | None:
-        """How much of the names of files, and of their directories, is asked for; None where nothing is of any file."""
+    def asked(self, files: Rows, asked: frozenset[str], weights: tuple[float, float]) -> Scores | None:
+        """How much of the names of files, and of their directories, is asked for, added up by weights; None where
+        nothing is of any file."""
         numbers = [number for one in asked if (number := self._stems.get(one))]
         if not numbers:
             return None
@@ -110,17 +109,17 @@ class FileTable:
         is_asked[numbers] = 1
         found = is_asked.take(self._names.take(files, axis=0))
         counts = np.bitwise_count(found.view(np.uint64)[:, :, 0])  # a name's stems are eight bytes of 0 or 1
-        shares: Scores = (counts / self._sizes.take(files, axis=0)).T
+        shares = counts / self._sizes.take(files, axis=0)
         if self._has_long:
-            for place in self._is_long[files].nonzero()[0].tolist():
+            for place in self._is_long.take(files).nonzero()[0].tolist():
                 traits = file_traits[self._paths[files[place]]]
-                shares[:, place] = asked_share(traits.own, asked), asked_share(traits.parent, asked)
-        return shares
+                shares[place] = asked_share(traits.own, asked), asked_share(traits.parent, asked)
+        return shares @ weights
 
     def fill(self, files: Rows) -> None:
         """Know these files."""
-        known = self._known[files]
-        if known.all():
+        known = self._known.take(files)
+        if np.logical_and.reduce(known):
             return
         with self._lock:
             new = files[~known]
@@ -163,7 +162,10 @@ def table_of(columns: NodeColumns) -> FileTable:
 
 def side_bits(stems: Iterable[str]) -> int:
     """Those stems that say that code is side code, a bit for each."""
-    return functools.reduce(operator.or_, [_SIDE_BITS[one] for one in stems if one in _SIDE_BITS], 0)
+    found = 0
+    for one in stems:
+        found |= _SIDE_BITS.get(one, 0)
+    return found
 
 
 def _file_stem(path: str) -> str:

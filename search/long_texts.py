@@ -112,8 +112,6 @@ def mentioned_files(text: str) -> Mapping[str, str]:
     """What a text spells like a file, by the file's name: `tree.go` of `at gin/tree.go:446`, with its longest path."""
     parts = long_text(text)
     found: dict[str, str] = {}
-    if "." not in text:  # a file's name has a suffix
-        return found
     for word in _WORD.findall(text if parts is None else parts.telling):
         path = word.replace("\\", "/").strip("/").rstrip(".-+@")
         name = path.rpartition("/")[2]

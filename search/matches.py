@@ -5,22 +5,20 @@ In columns: hundreds of nodes match, and the same is asked of all of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ctxsearch.graph.columns import NO_FILE, NodeColumns, Rows
+from ctxsearch.graph.columns import NO_FILE, NodeColumns, Rows, kinds_and_flags
 from ctxsearch.graph.model import NodeKind
 from ctxsearch.search.long_texts import Emphasis
 from ctxsearch.search.ports import Scores
 from ctxsearch.search.sorting import best_first, in_order
 from ctxsearch.search.steps import EXACT_BONUS
-
-_VARIABLE: Final = int(NodeKind.VARIABLE)
-_EXTERNAL: Final = int(NodeKind.EXTERNAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,58 +57,67 @@ class LexicalPolicy:
 
 
 class Matches(NamedTuple):
-    """What one question to the index found."""
+    """Nodes with what they are worth."""
 
     rows: Rows
-    scores: Scores  # falling, except those of files
+    scores: Scores
 
 
 class Answers(NamedTuple):
-    """What was asked of the index for one query."""
+    """What was asked of the index for one query, one list after the other."""
 
-    exact: Matches  # nodes that have the name that was typed
-    words: Matches  # nodes that have its words
-    files: Matches  # the files' own nodes, each once, with the evidence for the file
-    shown: NDArray[np.bool_] | None  # which of those may be results themselves; None: all
+    rows: Rows  # nodes that have the name that was typed, nodes that have its words, and the own nodes of files
+    scores: Scores  # falling in the first two; of the files the evidence for each
+    exact: int  # how many have the name
+    words: int  # how many have the words
+    shown: NDArray[np.bool_] | None = None  # which of the files may be results themselves; None: all
 
 
 def best_matches(nodes: NodeColumns, answers: Answers, demoted: int, policy: LexicalPolicy) -> Matches:
-    """Every node once, best first; of equals the one with the lower id."""
-    files = answers.files
+    """Every node once, best first; of equals the one with the lower id. What is in several lists counts as it does in
+    the first."""
+    rows, scores, exact, words, shown = answers
+    end = exact + words
+    files, traits = nodes.files.take(rows), nodes.traits.take(rows)
+    of_kind, of_side = _factors(policy.variable, policy.external, policy.demotion, demoted)
+    kinds = of_kind.take(traits)
     evidence = np.zeros(len(nodes.paths) + 1)  # by number of the file; the last is of no file
-    evidence[nodes.files[files.rows]] = files.scores
+    evidence[files[end:]] = scores[end:]
     evidence[NO_FILE] = 0.0
-    found = []
-    for matches, factor in ((answers.exact, EXACT_BONUS), (answers.words, 1.0)):
-        if len(matches.rows):
-            found.append(Matches(matches.rows, _scores(nodes, matches, evidence, demoted, policy) * factor))
-    if answers.shown is not None:
-        files = Matches(files.rows[answers.shown], files.scores[answers.shown])
-    if len(files.rows):
-        lower = (nodes.flags[files.rows] & demoted) != 0
-        found.append(Matches(files.rows, np.where(lower, files.scores * policy.demotion, files.scores)))
-    return _merged(found)
+    worth = scores.copy()
+    if exact:
+        worth[:exact] = _worth(scores[:exact], files[:exact], kinds[:exact], evidence, policy) * EXACT_BONUS
+    if words:
+        worth[exact:end] = _worth(scores[exact:end], files[exact:end], kinds[exact:end], evidence, policy)
+    worth *= of_side.take(traits)
+    if shown is not None:
+        is_shown = np.concatenate((np.ones(end, np.bool_), shown))
+        rows, worth = rows[is_shown], worth[is_shown]
+    return Matches(*best_first(*_once(rows, worth)))
 
 
-def _scores(nodes: NodeColumns, matches: Matches, evidence: Scores, demoted: int, policy: LexicalPolicy) -> Scores:
-    """A node's own match relative to the best, its file's evidence and next best node, then what its kind costs."""
-    rows, scores = matches
+@functools.lru_cache(maxsize=64)
+def _factors(variable: float, external: float, demotion: float, demoted: int) -> tuple[Scores, Scores]:
+    """By traits of a node: the factor on its own match, and the one on all that it is worth."""
+    kinds, flags = kinds_and_flags(np.arange(256))
+    lower = np.where(kinds == int(NodeKind.EXTERNAL), external, 1.0)
+    return np.where(kinds == int(NodeKind.VARIABLE), variable, 1.0), np.where(flags & demoted, lower * demotion, lower)
+
+
+def _worth(scores: Scores, files: Rows, factors: Scores, evidence: Scores, policy: LexicalPolicy) -> Scores:
+    """A node's own match relative to the best, its file's evidence and next best node."""
     own = scores * (policy.node_match / scores[0] if scores[0] > 0 else 0.0)
-    files, kinds = nodes.files[rows], nodes.kinds[rows]
     seconds = _seconds(files)
-    with_seconds = files[seconds]  # each once
-    before = evidence[with_seconds]
-    evidence[with_seconds] += own[seconds] * policy.second_match
-    own[kinds == _VARIABLE] *= policy.variable
-    own += evidence[files]
+    with_seconds = files.take(seconds)  # each once
+    before = evidence.take(with_seconds)
+    evidence[with_seconds] = before + own.take(seconds) * policy.second_match
+    own *= factors
+    own += evidence.take(files)
     evidence[with_seconds] = before
-    own[kinds == _EXTERNAL] *= policy.external
-    if demoted:
-        own[(nodes.flags[rows] & demoted) != 0] *= policy.demotion
     return own
 
 
-def _seconds(files: NDArray[np.int32]) -> Rows:
+def _seconds(files: Rows) -> Rows:
     """The place of every file's second node in a list, for those that have one."""
     ordered, places = in_order(files)
     is_next = ordered[1:] == ordered[:-1]  # of the file that the node before it is of
@@ -120,16 +127,10 @@ def _seconds(files: NDArray[np.int32]) -> Rows:
     return seconds
 
 
-def _merged(found: Sequence[Matches]) -> Matches:
-    """One list of them all. What is in several counts as it does in the first."""
-    if not found:
-        return NO_MATCHES
-    rows, scores = map(np.concatenate, zip(*found, strict=True)) if len(found) > 1 else found[0]
+def _once(rows: Rows, scores: Scores) -> tuple[Rows, Scores]:
+    """Every row once, with its first score."""
     rows, places = in_order(rows)
-    first = np.empty(len(rows), np.bool_)
-    first[:1] = True
-    np.not_equal(rows[1:], rows[:-1], out=first[1:])
-    return Matches(*best_first(rows[first], scores[places[first]]))
-
-
-NO_MATCHES: Final = Matches(np.empty(0, np.int64), np.empty(0))
+    is_first = np.empty(len(rows), np.bool_)
+    is_first[:1] = True
+    np.not_equal(rows[1:], rows[:-1], out=is_first[1:])
+    return rows[is_first], scores.take(places[is_first])

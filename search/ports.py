@@ -62,9 +62,9 @@ class Hits(Sequence[Hit]):
     @overload
     def __getitem__(self, place: int) -> Hit: ...
     @overload
-    def __getitem__(self, place: slice) -> Hits: ...
-    def __getitem__(self, place: int | slice) -> Hit | Hits:
-        if isinstance(place, slice):
+    def __getitem__(self, place: slice | NDArray[np.bool_]) -> Hits: ...
+    def __getitem__(self, place: int | slice | NDArray[np.bool_]) -> Hit | Hits:
+        if not isinstance(place, int):
             return Hits(self.numbers[place], self.scores[place], None if self.rows is None else self.rows[place])
         return Hit(node_ids([int(self.numbers[place])])[0], float(self.scores[place]))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import functools
 import math
 import operator
@@ -103,7 +104,7 @@ def fuse(
     shares = _shares(weights, voting)
     ballots = tuple(_ballot(one, shares[one.signal]) for one in ran)
     scores = added(ballots)
-    if max(scores.values(), default=0.0) > 1.0:  # at most 1, whatever the last bit says
+    if len(ballots) > 1 and max(scores.values(), default=0.0) > 1.0:  # at most 1, whatever the last bit says
         scores = {key: min(1.0, score) for key, score in scores.items()}
     return Fusion(scores, ballots)
 
@@ -188,14 +189,14 @@ def order(
     """
     fused = fusion.scores
     kept = list(fused.items()) if len(candidates) == len(fused) else [(key, fused[key]) for key in candidates]
-    last = _last_of_page(kept, limit)
+    kept.sort(key=_score, reverse=True)
     if penalties is not None:
-        # Penalties only lower: what is below all of these after theirs cannot be before them.
-        first = _penalised([scored for scored in kept if scored[1] >= last], penalties)
-        lowest = min(map(_score, first), default=0.0)
-        kept = first + _penalised([scored for scored in kept if lowest <= scored[1] < last], penalties)
-        last = _last_of_page(kept, limit)
-    last = max(last, min_score)
+        # Penalties only lower: what is below all of the first ones after theirs cannot be before them.
+        first = _penalised(kept[:limit], penalties)
+        lowest = -min(map(_score, first), default=0.0)
+        end = bisect.bisect_right(kept, lowest, lo=min(limit, len(kept)), key=_below)
+        kept = sorted(first + _penalised(kept[limit:end], penalties), key=_score, reverse=True)
+    last = max(kept[limit - 1][1], min_score) if len(kept) > limit else min_score
     ranked = [Ranked(key, score, fusion.votes(key)) for key, score in kept if score >= last]
     merits = list(map(_merit, ranked))
     numbers = sorted(range(len(ranked)), key=merits.__getitem__)
@@ -268,12 +269,11 @@ def _penalised(scores: Sequence[tuple[Key, float]], penalties: Penalties[Key]) -
     return [(key, score * factor) for (key, score), factor in zip(scores, penalties(keys), strict=True)]
 
 
-def _last_of_page(scores: Sequence[tuple[Key, float]], limit: int) -> float:
-    """The score of the last of the first `limit`; minus infinity where there are not so many."""
-    return sorted([score for _, score in scores], reverse=True)[limit - 1] if len(scores) > limit else -math.inf
-
-
 _score: Final[Callable[[tuple[object, float]], float]] = operator.itemgetter(1)
+
+
+def _below(scored: tuple[object, float]) -> float:
+    return -scored[1]
 
 
 def _merit(ranked: Ranked[Key]) -> tuple[float, int, float]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ctxsearch.graph.columns import Rows
 from ctxsearch.search.ports import Scores
@@ -14,14 +13,13 @@ _PLACE_BITS: Final = 32
 _PLACE: Final = (1 << _PLACE_BITS) - 1
 
 
-def in_order(numbers: NDArray[np.int32] | Rows) -> tuple[Rows, Rows]:
+def in_order(numbers: Rows) -> tuple[Rows, Rows]:
     """Numbers of at most 31 bits in order, and the place that each had, of equals the first one first.
 
     One plain sort of numbers that hold both: numpy does that without a branch for each comparison, which a processor
     guesses wrong half of the time. For 400 numbers it took 5 µs, a stable `argsort` 12.
     """
-    keys = numbers.astype(np.int64)
-    keys <<= _PLACE_BITS
+    keys = numbers << _PLACE_BITS
     keys |= np.arange(len(keys))
     keys.sort()
     return keys >> _PLACE_BITS, keys & _PLACE
@@ -34,9 +32,11 @@ def best_first(rows: Rows, scores: Scores) -> tuple[Rows, Scores]:
     row put them in theirs. For 300 rows it took 9 µs, `lexsort` 19.
     """
     order = (-scores).argsort()
-    scores = scores[order]
-    keys = rows[order]
-    keys[1:] |= (scores[1:] != scores[:-1]).cumsum() << _PLACE_BITS
-    keys.sort()
-    keys &= _PLACE
-    return keys, scores
+    scores = scores.take(order)
+    rows = rows.take(order)
+    is_lower = scores[1:] != scores[:-1]
+    if np.count_nonzero(is_lower) + 1 < len(rows):
+        rows[1:] |= is_lower.cumsum() << _PLACE_BITS
+        rows.sort()
+        rows &= _PLACE
+    return rows, scores

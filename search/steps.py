@@ -8,10 +8,9 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
+from typing import Final, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ctxsearch.graph.columns import NO_FILE, Rows
 from ctxsearch.graph.model import TYPE_KINDS, CodeNode, NodeFlag, NodeKind
@@ -55,7 +54,7 @@ def _asked_for(text: str) -> frozenset[str]:
 @functools.lru_cache(maxsize=64)
 def _asked_side(text: str) -> int:
     """The side code that any word of a query names."""
-    return side_bits(map(stem, query_words(subject(text))))
+    return side_bits([stem(word) for word in query_words(subject(text))])
 
 
 class Found(NamedTuple):
@@ -85,7 +84,7 @@ class Listed:
     @property
     def scores(self) -> Scores:
         """Of the nodes."""
-        return self.own + self.gains[self.groups.run]
+        return self.own + self.gains.take(self.groups.run)
 
     def gain(self, gains: Scores) -> None:
         """Files gain."""
@@ -99,7 +98,8 @@ class Listed:
         if self.has_exact:
             best = np.maximum.reduceat(np.where(self.own < EXACT_SCORE, self.own, -math.inf), starts) + self.gains
         else:
-            best = self.own[starts] + self.gains
+            best = self.own.take(starts)
+            best += self.gains
         if self.files[0] == NO_FILE:
             best[0] = -math.inf
         return best
@@ -114,14 +114,14 @@ class Groups(NamedTuple):
     starts: Rows  # of all runs
 
     @staticmethod
-    def of(keys: NDArray[Any]) -> Groups:
+    def of(keys: Rows) -> Groups:
         """The runs of keys that are in order."""
-        begins = np.empty(len(keys), np.bool_)
-        begins[:1] = True
+        begins = np.zeros(len(keys), np.bool_)
         np.not_equal(keys[1:], keys[:-1], out=begins[1:])
+        run = begins.cumsum()
+        begins[:1] = True
         starts = begins.nonzero()[0]
-        run = begins.cumsum() - 1
-        first = starts[run]
+        first = starts.take(run)
         return Groups(run, first, np.arange(len(keys)) - first, starts)
 
 
@@ -146,10 +146,10 @@ def reordered(steps: Steps, rows: Rows, scores: Scores, query: SearchQuery, node
         scores = step.over_nodes(Found(rows, scores, nodes), query)
     if scores is not given:
         rows, scores = best_first(rows, scores)
-    of_nodes, order = in_order(nodes.columns.files[rows])
-    rows, own = rows[order], scores[order]
+    of_nodes, order = in_order(nodes.columns.files.take(rows))
+    rows, own = rows.take(order), scores.take(order)
     groups = Groups.of(of_nodes)
-    files = of_nodes[groups.starts]
+    files = of_nodes.take(groups.starts)
     table = table_of(nodes.columns)
     table.fill(files)
     listed = Listed(rows, own, np.zeros(len(files)), nodes, groups, files, table, bool(scores[0] >= EXACT_SCORE))
@@ -227,7 +227,7 @@ class Definition:
 
     def over_nodes(self, found: Found, query: SearchQuery, /) -> Scores:
         """Reorders exact symbols among themselves; the rest stays below them."""
-        if found.scores.max(initial=0.0) < EXACT_SCORE:
+        if not len(found.scores) or np.maximum.reduce(found.scores) < EXACT_SCORE:
             return found.scores
         places = (found.scores >= EXACT_SCORE).nonzero()[0].tolist()
         nodes = found.nodes
@@ -269,9 +269,9 @@ class PathMatch:
 
     def over_files(self, listed: Listed, query: SearchQuery, /) -> None:
         """Files gain by what their paths say."""
-        shares = listed.table.asked_shares(listed.files, _asked_for(query.text))
-        if shares is not None:
-            listed.gain(self.stem_weight * shares[0] + self.parent_weight * shares[1])
+        gains = listed.table.asked(listed.files, _asked_for(query.text), (self.stem_weight, self.parent_weight))
+        if gains is not None:
+            listed.gain(gains)
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +293,7 @@ class FilePrior:
         gains = table.weighed(files, weights)
         asked = _asked_side(query.text)
         if asked:
-            gains[(table.side[files] & asked) != 0] += self.side_penalty
+            gains[(table.side.take(files) & asked) != 0] += self.side_penalty
         listed.gain(gains)
 
 
@@ -311,15 +311,17 @@ class DirectoryCoherence:
         """Files gain their directory's share, counted from the lowest score of the list; exact symbols do not count."""
         above = _above_lowest(listed.best_of_files())
         falling = (-above).argsort()  # of equals any one first: they count the same
-        directories, order = in_order(listed.table.directories[listed.files[falling]])
-        order = falling[order]
+        directories, order = in_order(listed.table.directories.take(listed.files.take(falling)))
+        order = falling.take(order)
         group = Groups.of(directories)
         place = np.minimum(group.place, self.others)
+        place *= len(group.starts)
+        place += group.run
         first = np.zeros((self.others + 1, len(group.starts)))  # the best files of each directory, and one more
-        first[place[::-1], group.run[::-1]] = above[order[::-1]]  # of several in one place the last written stays
-        shares = np.add.reduce(_shares_of_others(self.fading, self.others) * first, axis=1)
+        first.ravel()[place[::-1]] = above.take(order)[::-1]  # of several in one place the last written stays
+        shares = self.weight * _shares_of_others(self.fading, self.others) @ first
         gains = np.empty(len(above))
-        gains[order] = self.weight * shares[place, group.run]
+        gains[order] = shares.take(place)
         listed.gain(gains)
 
 
@@ -336,7 +338,7 @@ def _above_lowest(best: Scores) -> Scores:
 @functools.lru_cache(maxsize=8)
 def _shares_of_others(fading: float, others: int) -> Scores:
     """How much the first files of a directory count for the first of them, the second ... and all behind those."""
-    shares = np.zeros((others + 1, others + 1, 1))
+    shares = np.zeros((others + 1, others + 1))
     for place in range(others + 1):
         for rank, other in enumerate([one for one in range(others + 1) if one != place]):
             shares[place, other] = fading**rank

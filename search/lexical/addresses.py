@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ctxsearch.graph.columns import NodeColumns, Numbers, Rows
+from ctxsearch.search.lexical.queries import Match, address_of
 
 _doc_of: Final = operator.attrgetter("doc")
 _segment_of: Final = operator.attrgetter("segment_ord")
@@ -24,50 +24,53 @@ class Addresses:
         self._segments = int(searcher.num_segments)
         self._table: _Table | None = None  # of the generation that was asked last
 
-    def numbers(self, addresses: Sequence[Any]) -> Numbers:
-        """The numbers of the ids of documents."""
-        return np.array(self._searcher.fast_field_values("id", addresses), np.uint64)
+    def numbers(self, matches: Sequence[Match]) -> Numbers:
+        """The numbers of the ids of what matches."""
+        return np.array(self._searcher.fast_field_values("id", list(map(address_of, matches))), np.uint64)
 
-    def rows(self, addresses: Sequence[Any], nodes: NodeColumns) -> Rows:
-        """Where documents are among the nodes; -1 where the graph does not know them."""
-        documents = np.fromiter(map(_doc_of, addresses), np.int64, len(addresses))
+    def rows(self, matches: Sequence[Match], nodes: NodeColumns) -> Rows:
+        """Where what matches is among the nodes; -1 where the graph does not know it."""
+        documents = np.fromiter(map(_doc_of, map(address_of, matches)), np.int64, len(matches))
         if self._segments > 1:  # any number that no two have in common
             documents *= self._segments
-            documents += np.fromiter(map(_segment_of, addresses), np.int64, len(addresses))
+            documents += np.fromiter(map(_segment_of, map(address_of, matches)), np.int64, len(matches))
         table = self._table
         if table is None or table.nodes is not nodes:
             table = self._table = _Table.of(nodes, len(nodes.numbers) * self._segments)
         rows = table.find(documents)
-        if np.minimum.reduce(rows, initial=0) >= 0:
+        if is_known(rows):
             return rows
         new = (rows < 0).nonzero()[0]
-        rows[new] = nodes.rows(self.numbers([addresses[place] for place in new.tolist()]))
+        rows[new] = nodes.rows(self.numbers([matches[place] for place in new.tolist()]))
         self._table = table.with_rows(documents[new], rows[new])
         return rows
+
+
+def is_known(rows: Rows) -> bool:
+    """Whether all rows are of nodes that are there."""
+    return not len(rows) or bool(np.minimum.reduce(rows) >= 0)
 
 
 class _Table(NamedTuple):
     """Rows by number of the document. Two threads may fill it: what is lost is looked up again."""
 
     nodes: NodeColumns
-    following: NDArray[np.int32]  # the row and one more; 0 not looked up or not known, as is always the last
+    by_document: Rows  # -1 where it was not looked up or is not known, as is always the last
 
     @staticmethod
     def of(nodes: NodeColumns, size: int) -> _Table:
         """One that knows nothing yet."""
-        return _Table(nodes, np.zeros(size + 1, np.int32))
+        return _Table(nodes, np.full(size + 1, -1, np.int64))
 
     def find(self, documents: Rows) -> Rows:
         """Their rows; -1 where they are not there."""
-        rows = self.following.take(documents, mode="clip").astype(np.int64)
-        rows -= 1
-        return rows
+        return self.by_document.take(documents, mode="clip")
 
     def with_rows(self, documents: Rows, rows: Rows) -> _Table:
         """Itself with more, or a larger one."""
         table, size = self, int(documents.max()) + 1
-        if size >= len(self.following):
+        if size >= len(self.by_document):
             table = _Table.of(self.nodes, 2 * size)
-            table.following[: len(self.following)] = self.following
-        table.following[documents] = rows + 1
+            table.by_document[: len(self.by_document)] = self.by_document
+        table.by_document[documents] = rows
         return table

@@ -10,7 +10,7 @@ import tantivy
 
 from ctxsearch.graph.model import NodeKind
 from ctxsearch.search.identifiers import content_words
-from ctxsearch.search.lexical.queries import NOTHING, Clauses, Fetched, fetch, term, within
+from ctxsearch.search.lexical.queries import NOTHING, Clauses, Fetched, fetch, score_of, term, within
 from ctxsearch.search.lexical.words import WORDS_KEPT, heaviest
 from ctxsearch.search.long_texts import mentioned_files, weighed_words
 from ctxsearch.search.matches import LexicalPolicy
@@ -43,7 +43,7 @@ class FileEvidence:
         if not total:
             return NOTHING
         found = self._with_words({word: weight for word, weight in rarity.items() if weight}, inside)
-        return self._with_mentioned(found._replace(factor=self._policy.file_coverage / total), text, inside)
+        return self._with_mentioned(Fetched(found.matches, self._policy.file_coverage / total), text, inside)
 
     def _with_words(self, weights: Mapping[str, float], inside: Clauses) -> Fetched:
         """The files whose words weigh most together.
@@ -61,8 +61,8 @@ class FileEvidence:
             if not light or light == tried:
                 continue
             found = fetch(self._searcher, within(_beside(clauses, light), inside), self._policy.files)
-            enough = len(found.scores) == self._policy.files
-            if enough and found.scores[-1] > sum(weights[word] for word in light) * _ROUNDED_UP:
+            enough = len(found.matches) == self._policy.files
+            if enough and score_of(found.matches[-1]) > sum(map(weights.__getitem__, light)) * _ROUNDED_UP:
                 return found
             tried = light
         query = tantivy.Query.boolean_query(list(clauses.values()))  # only files have these words
@@ -81,21 +81,19 @@ class FileEvidence:
     def _with_mentioned(self, files: Fetched, text: str, inside: Clauses) -> Fetched:
         """A file that the text spells gains; of several of that name, those in most of the spelled directories."""
         weight, most = self._policy.mentioned_file, self._policy.mentions
-        mentioned = mentioned_files(text) if weight else {}
+        mentioned = mentioned_files(text) if weight and "." in text else {}  # a file's name has a suffix
         if not mentioned:
             return files
-        gains = {
-            _place(one): (one, score * files.factor) for one, score in zip(files.addresses, files.scores, strict=True)
-        }
+        gains = {_place(one): (score * files.factor, one) for score, one in files.matches}
         for name, path in mentioned.items():
             if not 0 < int(self._searcher.doc_freq("title", name)) <= most:
                 continue
-            addresses, scores, _ = fetch(self._searcher, within(self._spelled(name, path), inside), most)
-            best = addresses[: scores.count(scores[0])] if scores else []
+            found = fetch(self._searcher, within(self._spelled(name, path), inside), most).matches
+            best = [one for score, one in found if score == score_of(found[0])]
             for one in best:
-                _, before = gains.get(_place(one), (one, 0.0))
-                gains[_place(one)] = one, before + weight / len(best)
-        return Fetched([one for one, _ in gains.values()], [gain for _, gain in gains.values()])
+                before, _ = gains.get(_place(one), (0.0, one))
+                gains[_place(one)] = before + weight / len(best), one
+        return Fetched(list(gains.values()))
 
     def _spelled(self, name: str, path: str) -> Any:
         """Files of a name, by how many words of a path theirs has."""

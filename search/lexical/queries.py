@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 import tantivy
 
 Clauses = list[tuple[Any, Any]]  # conditions, and how they are joined to a query
+Match = tuple[float, Any]  # the score and the address of a document
+
+score_of: Final[Callable[[Match], float]] = operator.itemgetter(0)
+address_of: Final[Callable[[Match], Any]] = operator.itemgetter(1)
 
 
 class Fetched(NamedTuple):
-    """What the engine answered, best first."""
+    """What the engine answered."""
 
-    addresses: Sequence[Any]
-    scores: Sequence[float]
+    matches: Sequence[Match]  # best first
     factor: float = 1.0  # on the scores
 
 
-NOTHING: Final = Fetched((), ())
+NOTHING: Final = Fetched(())
 
 
 def term(schema: Any, field_name: str, value: object) -> Any:
@@ -33,8 +37,4 @@ def within(query: Any, inside: Clauses) -> Any:
 
 def fetch(searcher: Any, query: Any, limit: int) -> Fetched:
     """The best documents for a query."""
-    hits = searcher.search(query, limit, count=False).hits
-    if not hits:
-        return NOTHING
-    scores, addresses = zip(*hits, strict=True)
-    return Fetched(addresses, scores)
+    return Fetched(searcher.search(query, limit, count=False).hits)

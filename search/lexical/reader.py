@@ -14,16 +14,16 @@ from ctxsearch.graph.columns import NO_FILE, NodeColumns, Rows
 from ctxsearch.graph.model import NodeId, NodeKind
 from ctxsearch.search.documents import encodable
 from ctxsearch.search.identifiers import split_identifier
-from ctxsearch.search.lexical.addresses import Addresses
+from ctxsearch.search.lexical.addresses import Addresses, is_known
 from ctxsearch.search.lexical.documents import symbol_form, symbol_parts, symbol_words
 from ctxsearch.search.lexical.files import FileEvidence
 from ctxsearch.search.lexical.near_names import near_query, perfect_score, typed_forms
-from ctxsearch.search.lexical.queries import NOTHING, Clauses, Fetched, fetch, term, within
+from ctxsearch.search.lexical.queries import NOTHING, Clauses, Fetched, fetch, score_of, term, within
 from ctxsearch.search.lexical.schema import generation_of, node_count
 from ctxsearch.search.lexical.scopes import of_files, scope_clauses
 from ctxsearch.search.lexical.words import NodeWords
 from ctxsearch.search.long_texts import long_text
-from ctxsearch.search.matches import Answers, LexicalPolicy, Matches, best_matches
+from ctxsearch.search.matches import Answers, LexicalPolicy, best_matches
 from ctxsearch.search.ports import NO_HITS, Denied, Hit, Hits, Selection, node_ids
 from ctxsearch.search.scope import Scope
 from ctxsearch.search.steps import demoted_flags
@@ -65,12 +65,12 @@ class TantivyReader:
         found = NOTHING
         for wanted in self._words.queries(terms):
             query, amount = within(wanted, inside), first
-            while len((found := fetch(self._searcher, query, amount)).addresses) == amount:
-                best = self._best((exact, found, files), selection, nodes, demoted)
+            while len((found := fetch(self._searcher, query, amount)).matches) == amount:
+                best = self._best(exact, found, files, selection, nodes, demoted)
                 if len(best) >= limit:
                     return best[:limit]
                 amount *= 8  # most of what was fetched is below the freshness floor: look deeper, all the way if needed
-        return self._best((exact, found, files), selection, nodes, demoted)[:limit]
+        return self._best(exact, found, files, selection, nodes, demoted)[:limit]
 
     def fuzzy(self, text: str, selection: Selection, limit: int) -> list[Hit]:
         """Nearest names first; the score is 1 for the same name and falls with every edit."""
@@ -85,8 +85,7 @@ class TantivyReader:
         """Names that exist and look like the text, nearest first."""
         near: dict[str, float] = {}
         for form in typed_forms(text):
-            addresses, scores, _ = fetch(self._searcher, near_query(self._schema, form), 20 * limit)
-            for address, score in zip(addresses, scores, strict=True):
+            for score, address in fetch(self._searcher, near_query(self._schema, form), 20 * limit).matches:
                 name = self._searcher.doc(address).get_first("title")
                 near[name] = max(near.get(name, 0.0), score / perfect_score(form))
         ranked = sorted((-score, name) for name, score in near.items())
@@ -130,7 +129,7 @@ class TantivyReader:
         parts = symbol_parts(text) if self._policy.exact_symbol else ()
         for start in range(max(len(parts) - 1, 1)):
             found = self._named(parts[start:], terms, inside, limit)
-            if found.addresses:
+            if found.matches:
                 return found
         return self._saying(parts, terms, inside, limit) if len(parts) == 1 else NOTHING
 
@@ -164,62 +163,44 @@ class TantivyReader:
         return fetch(self._searcher, within(query, inside), limit)
 
     def _best(
-        self, found: tuple[Fetched, Fetched, Fetched], selection: Selection, nodes: NodeColumns, demoted: int
+        self, exact: Fetched, words: Fetched, files: Fetched, selection: Selection, nodes: NodeColumns, demoted: int
     ) -> Hits:
         """What was found, best first, without what is below the freshness floor."""
-        addresses = [address for one in found for address in one.addresses]
-        rows = self._addresses.rows(addresses, nodes)
-        if np.minimum.reduce(rows, initial=0) >= 0:
-            return self._best_of(found, rows, selection, nodes, demoted)
-        # Of what the graph does not know nothing but its own match counts.
-        numbers = self._addresses.numbers(addresses)
-        nodes = nodes.with_unknown(numbers[rows < 0])
-        best = self._best_of(found, nodes.rows(numbers), selection, nodes, demoted)
-        return Hits(best.numbers, best.scores)
+        matches = [*exact.matches, *words.matches, *files.matches]
+        scores = np.fromiter(map(score_of, matches), np.float64, len(matches))
+        sizes = len(exact.matches), len(words.matches)
+        scores[sum(sizes) :] *= files.factor
+        rows = self._addresses.rows(matches, nodes)
+        are_known = is_known(rows)
+        if not are_known:  # of what the graph does not know nothing but its own match counts
+            numbers = self._addresses.numbers(matches)
+            nodes = nodes.with_unknown(numbers[rows < 0])
+            rows = nodes.rows(numbers)
+        shown = self._shown(rows[sum(sizes) :], selection.scope, nodes)
+        rows, scores = best_matches(nodes, Answers(rows, scores, *sizes, shown), demoted, self._policy)
+        numbers = nodes.numbers.take(rows)
+        best = Hits(numbers, scores, rows if are_known else None)
+        return best[~selection.denied.among(numbers)] if selection.denied else best
 
-    def _best_of(
-        self, found: Sequence[Fetched], rows: Rows, selection: Selection, nodes: NodeColumns, demoted: int
-    ) -> Hits:
-        """The same, where the rows of what was found are known."""
-        exact, words, files = _parted(found, rows)
-        answers = Answers(exact, words, files, self._shown(files, selection.scope, nodes))
-        rows, scores = best_matches(nodes, answers, demoted, self._policy)
-        numbers = nodes.numbers[rows]
-        if not selection.denied:
-            return Hits(numbers, scores, rows)
-        allowed = ~selection.denied.among(numbers)
-        return Hits(numbers[allowed], scores[allowed], rows[allowed])
-
-    def _shown(self, files: Matches, scope: Scope, nodes: NodeColumns) -> NDArray[np.bool_] | None:
+    def _shown(self, files: Rows, scope: Scope, nodes: NodeColumns) -> NDArray[np.bool_] | None:
         """Which files may be results themselves: others may have nodes that are; None: all."""
         if not scope.accepts_kind(NodeKind.MODULE):
-            return np.zeros(len(files.rows), np.bool_)
-        if not len(files.rows) or not (scope.packages or scope.exclude_packages):
+            return np.zeros(len(files), np.bool_)
+        if not len(files) or not (scope.packages or scope.exclude_packages):
             return None
         packages = Scope(packages=scope.packages, exclude_packages=scope.exclude_packages)
         query = within(self._files.is_file, self._scope_clauses(packages))
         inside = fetch(self._searcher, query, self._files.count)
-        return np.isin(files.rows, nodes.rows(self._addresses.numbers(inside.addresses)))
+        return np.isin(files, nodes.rows(self._addresses.numbers(inside.matches)))
 
     def _fuzzy_form(self, form: str, selection: Selection, limit: int) -> list[Hit]:
         query = within(near_query(self._schema, form), self._scope_clauses(selection.scope))
         amount = limit
         while True:
-            addresses, scores, _ = fetch(self._searcher, query, amount)
-            ids = self._searcher.fast_field_values("id", addresses)
-            hits = [Hit(one, score / perfect_score(form)) for one, score in zip(node_ids(ids), scores, strict=True)]
+            matches = fetch(self._searcher, query, amount).matches
+            ids = node_ids(self._addresses.numbers(matches).tolist())
+            hits = [Hit(one, score / perfect_score(form)) for one, (score, _) in zip(ids, matches, strict=True)]
             kept = [hit for hit in hits if hit.id not in selection.denied]
-            if len(kept) >= limit or len(addresses) < amount:
+            if len(kept) >= limit or len(matches) < amount:
                 return kept[:limit]
             amount *= 8
-
-
-def _parted(found: Sequence[Fetched], rows: Rows) -> list[Matches]:
-    """Rows of all that was found, as the lists that it was found in."""
-    parts = []
-    start = 0
-    for addresses, scores, factor in found:
-        end = start + len(addresses)
-        parts.append(Matches(rows[start:end], np.array(scores) * factor))
-        start = end
-    return parts

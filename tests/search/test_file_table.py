@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -39,23 +40,25 @@ def columns_of(paths: list[str]) -> NodeColumns:
 
 
 @given(PATHS, st.frozensets(st.sampled_from([*map(stem, WORDS), "other"])))
-def test_shares_of_all_files_are_those_of_each(paths: list[str], asked: frozenset[str]) -> None:
+def test_what_is_asked_of_all_files_is_what_is_asked_of_each(paths: list[str], asked: frozenset[str]) -> None:
     table = FileTable(columns_of(paths))
-    files = np.arange(len(paths), dtype=np.int32)
+    files = np.arange(len(paths))
     table.fill(files)
-    found = table.asked_shares(files, asked)
     traits = [file_traits[path] for path in paths]
-    expected = [[asked_share(one.own, asked) for one in traits], [asked_share(one.parent, asked) for one in traits]]
-    assert (np.zeros((2, len(paths))) if found is None else found).tolist() == expected
+    for weights in ((1.0, 0.0), (0.0, 1.0), (0.5, 2.0)):
+        found = table.asked(files, asked, weights)
+        shares = [(asked_share(one.own, asked), asked_share(one.parent, asked)) for one in traits]
+        expected = [own * weights[0] + parent * weights[1] for own, parent in shares]
+        assert (np.zeros(len(paths)) if found is None else found).tolist() == pytest.approx(expected)
     assert table.side[files].tolist() == [side_bits(one.side) for one in traits]
     assert table.depths[files].tolist() == [1.0] * len(paths)
 
 
 def test_files_are_known_as_lists_have_them() -> None:
     table = FileTable(columns_of(["tests/parse.py", "lib/token.py"]))
-    table.fill(np.array([1, NO_FILE], np.int32))
+    table.fill(np.array([1, NO_FILE]))
     assert table.side[0] == 0, "the first file was not asked about"
-    table.fill(np.array([0], np.int32))
+    table.fill(np.array([0]))
     assert table.side[0] > 0
 
 

@@ -407,11 +407,11 @@ def test_files_with_common_words_alone_are_looked_at_where_others_are_few(
     asked: list[object] = []
     monkeypatch.setattr("ctxsearch.search.lexical.files.fetch", lambda *query: (asked.append(query), fetch(*query))[1])
     weights = {"setup": files._rarity("setup"), "plumb": files._rarity("plumb")}
-    assert len(files._with_words(weights, []).addresses) == 3
+    assert len(files._with_words(weights, []).matches) == 3
     assert len(asked) == 1, "three files weigh more than the common word"
     asked.clear()
     index.apply(2, {}, ["t0.py"])
-    assert len(index.reader()._files._with_words(weights, []).addresses) == 3
+    assert len(index.reader()._files._with_words(weights, []).matches) == 3
     assert len(asked) == 2, "two are not enough: one with the common word is the third"
     index.close()
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from search_samples import columns, document
 
 from ctxsearch.graph.model import NodeDocument, NodeFlag, NodeKind
-from ctxsearch.search.matches import NO_MATCHES, Answers, LexicalPolicy, Matches, best_matches
+from ctxsearch.search.matches import Answers, LexicalPolicy, best_matches
 from ctxsearch.search.steps import EXACT_BONUS
 
 POLICY = LexicalPolicy()
@@ -78,10 +78,9 @@ def test_in_columns_everything_is_worth_what_it_is_worth_one_by_one(
     known = columns(*nodes)
     rows = known.rows(np.array([int(one.node.id, 16) for one in nodes], np.uint64))
 
-    def matches(found: dict[int, float]) -> Matches:
-        return Matches(rows[list(found)] if found else rows[:0], np.array(list(found.values())))
-
-    answers = Answers(matches(exact), matches(words), matches(files), None)
+    places = [*exact, *words, *files]
+    scores = np.array([*exact.values(), *words.values(), *files.values()], np.float64)
+    answers = Answers(rows[np.array(places, np.int64)], scores, len(exact), len(words))
     best = best_matches(known, answers, demoted, POLICY)
     expected = {int(rows[place]): worth for place, worth in _one_by_one(nodes, words, files, exact, demoted).items()}
     assert dict(zip(best.rows.tolist(), best.scores.tolist(), strict=True)) == pytest.approx(expected)
@@ -94,7 +93,7 @@ def test_files_that_may_not_be_shown_still_speak_for_their_nodes() -> None:
     one, file = document("alpha", path="1.py"), _files(1)[0]
     known = columns(one, file)
     rows = known.rows(np.array([int(each.node.id, 16) for each in (one, file)], np.uint64))
-    words, files = Matches(rows[:1], np.array([2.0])), Matches(rows[1:], np.array([0.7]))
-    best = best_matches(known, Answers(NO_MATCHES, words, files, np.zeros(1, np.bool_)), 0, POLICY)
+    answers = Answers(rows, np.array([2.0, 0.7]), exact=0, words=1, shown=np.zeros(1, np.bool_))
+    best = best_matches(known, answers, 0, POLICY)
     assert best.rows.tolist() == rows[:1].tolist()
     assert best.scores.tolist() == pytest.approx([POLICY.node_match + 0.7])
