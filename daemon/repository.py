@@ -159,6 +159,14 @@ class Repository:
             return replace(self._follow_state, errors=errors)
 
     @property
+    def no_vectors_because(self) -> str:
+        """What went wrong where this answers without any vectors; "" where they are there, or still to come."""
+        with self._changed:
+            snapshot, follower = self._snapshot, self._follow_state
+        is_without = snapshot is not None and snapshot.vectors is None
+        return "; ".join(follower.errors) if is_without else ""
+
+    @property
     def trailing_files(self) -> int:
         """Files known to have changed that the snapshot does not have."""
         with self._changed:

@@ -55,8 +55,9 @@ from ctxsearch.graph.walk import THROUGH_HUBS, Limits
 from ctxsearch.indexer.beneath import UnsafePathError, path_parts
 from ctxsearch.indexer.files import Limits as FileLimits
 from ctxsearch.indexer.files import Listing, list_files
+from ctxsearch.search.errors import FailedPrecondition
 from ctxsearch.search.ports import FreshnessFact, OnDisk
-from ctxsearch.search.query import SearchQuery, Signal
+from ctxsearch.search.query import Mode, SearchQuery, Signal
 from ctxsearch.search.results import Guidance, Indexed, SearchResponse
 from ctxsearch.search.service import ContextSearchService
 
@@ -290,8 +291,12 @@ class Workspace:
         if len(ready) == 1:
             ready[0].expect_edits()
         trailing = {each.record.name: each.trailing_files for each in chosen}
-        with self._healing(ready):
-            response = self._service.search(self._of_what_is_there(query))
+        try:
+            with self._healing(ready):
+                response = self._service.search(self._of_what_is_there(query))
+        except FailedPrecondition as error:
+            reasons = _not_embedded(ready) if query.mode is Mode.SEMANTIC else []
+            raise FailedPrecondition("; ".join((str(error), *reasons))) from error
         for report in response.signals:
             if report.ran:
                 self._metrics.signal_latency.labels(report.signal.value).observe(report.milliseconds / 1000)
@@ -343,9 +348,11 @@ class Workspace:
     def _with_missing(
         self, response: SearchResponse, chosen: Sequence[Repository], ready: Sequence[Repository]
     ) -> SearchResponse:
-        """Says which repositories could not answer yet."""
+        """Says which repositories could not answer yet, and why others know no meaning."""
         missing = [each for each in chosen if each not in ready]
-        if not missing:
+        asks_meaning = any(report.signal is Signal.SEMANTIC for report in response.signals)
+        not_embedded = _not_embedded(ready) if asks_meaning else []
+        if not missing and not not_embedded:
             return response
         failed = [each.record.name for each in missing if each.state.phase is Phase.FAILED]
         coming = [each.record.name for each in missing if each.record.name not in failed]
@@ -354,6 +361,7 @@ class Workspace:
             warnings.append(f"not indexed yet: {', '.join(coming)}; follow it with `ctxsearch watch`")
         if failed:
             warnings.append(f"could not be indexed: {', '.join(failed)}; `ctxsearch list` says why")
+        warnings += not_embedded
         return replace(response, degraded=True, warnings=tuple(warnings))
 
     # Graph
@@ -634,6 +642,12 @@ def _has_store(repository: Repository, signal: Signal) -> bool:
     if signal is Signal.GRAPH:
         return snapshot.graph_ready
     return (snapshot.vectors if signal is Signal.SEMANTIC else snapshot.full_text) is not None
+
+
+def _not_embedded(ready: Sequence[Repository]) -> list[str]:
+    """Why repositories that answer have no vectors, where something went wrong."""
+    reasons = [(each.record.name, each.no_vectors_because) for each in ready]
+    return [f"{name} was not embedded: {reason}; run `ctxsearch doctor`" for name, reason in reasons if reason]
 
 
 def _niceness(role: str, chosen: int) -> int:

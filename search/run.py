@@ -15,7 +15,7 @@ import numpy as np
 from ctxsearch.graph.columns import NO_FILE, Numbers, Rows
 from ctxsearch.graph.graph import Hit as Walked
 from ctxsearch.graph.model import CodeNode, NodeId
-from ctxsearch.search.ports import Corpus, Hit, Hits, Scores, Selection, node_ids
+from ctxsearch.search.ports import Corpus, Floats, Hit, Hits, Scores, Selection, node_ids
 from ctxsearch.search.query import SearchQuery, Signal
 from ctxsearch.search.ranking import Fusion, Placed, RankedList
 from ctxsearch.search.results import NO_STEPS, SignalReport
@@ -71,12 +71,13 @@ class Member(NamedTuple):
 
 @dataclass(slots=True)
 class Run:
-    """What one request has gathered so far. Lives for one call; only its own thread writes it."""
+    """What one request has gathered so far. Lives for one call; only its own thread writes it, but for `vectors`."""
 
     query: SearchQuery
     members: tuple[Member, ...]
     weights: Mapping[Signal, float]  # of the signals that this request runs
     nodes: dict[Key, CodeNode] = field(default_factory=dict)  # of those that were asked for
+    vectors: dict[str, Floats] = field(default_factory=dict)  # of what was embedded; the semantic signal's own
     lists: dict[Signal, RankedList[Key]] = field(default_factory=dict)
     files: dict[Signal, list[int]] = field(default_factory=dict)  # of the nodes of each list, see `Found`
     by_text: Fusion[Key] | None = None  # all lists but the graph's, which starts from the best of them

@@ -194,15 +194,12 @@ class ContextSearchService:
     def _ask_text_signals(self, run: Run) -> None:
         weights = run.weights
         asked = [signal for signal, weight in weights.items() if weight > 0 and signal is not Signal.GRAPH]
-        signals: dict[Signal, Callable[[Run], list[IndexHits]]] = {
-            Signal.BM25: self._bm25,
-            Signal.SEMANTIC: self._semantic,
-            Signal.FUZZY: self._fuzzy,
-        }
+        signals = {Signal.BM25: self._bm25, Signal.SEMANTIC: self._semantic, Signal.FUZZY: self._fuzzy}
         # The first one runs here: a keyword search then needs no other thread at all.
         here, others = (asked[:1], asked[1:]) if run.size > _SMALL else (asked, [])
-        beside = [self._workers.submit(attempt, signals[signal], run) for signal in others]
-        outcomes = [attempt(signals[signal], run) for signal in here] + [future.result() for future in beside]
+        beside = [self._workers.submit(attempt, self._of_each, signals[signal], run) for signal in others]
+        outcomes = [attempt(self._of_each, signals[signal], run) for signal in here]
+        outcomes += [future.result() for future in beside]
         # The steps run here as well: engines let other threads run, Python code takes turns with them, which costs.
         for signal, outcome in zip(asked, outcomes, strict=True):
             self._note(run, signal, weights[signal], outcome.then(self._ranked, run, signal))
@@ -214,7 +211,7 @@ class ContextSearchService:
                 raise error
             if isinstance(error, FailedPrecondition) and run.query.mode is Mode.SEMANTIC:
                 raise error
-            reason = f"{type(error).__name__}: {error}" if not isinstance(error, SearchError) else str(error)
+            reason = _reason(error)
             run.warnings.append(f"{signal} did not answer: {reason}")
             run.reports[signal] = SignalReport(signal, weight, False, 0, outcome.milliseconds, reason)
             return
@@ -224,38 +221,45 @@ class ContextSearchService:
         run.unknown.update(dict.fromkeys(unknown))
         run.reports[signal] = SignalReport(signal, weight, True, len(keys), outcome.milliseconds, "", truncated)
 
-    def _bm25(self, run: Run) -> list[IndexHits]:
-        text, depth = run.query.text, run.depth
-        return [
-            one.hits(_full_text(one.corpus).search(text, one.selection, depth, one.corpus.nodes.columns))
-            for one in run.members
-        ]
+    def _of_each(self, ask: Callable[[Run, Member], IndexHits], run: Run) -> list[IndexHits | Exception]:
+        """What the index of every corpus answered, or why it did not; raises where none did."""
+        found: list[IndexHits | Exception] = []
+        for member in run.members:
+            try:
+                found.append(ask(run, member))
+            except InvalidArgument:  # of the question, not of an index
+                raise
+            except Exception as error:
+                found.append(error)
+        if found and all(isinstance(one, Exception) for one in found):
+            raise next(one for one in found if isinstance(one, Exception))
+        return found
 
-    def _fuzzy(self, run: Run) -> list[IndexHits]:
-        text, pool = run.query.text, run.query.pool
-        return [one.hits(_full_text(one.corpus).fuzzy(text, one.selection, pool)) for one in run.members]
+    def _bm25(self, run: Run, member: Member) -> IndexHits:
+        reader, columns = _full_text(member.corpus), member.corpus.nodes.columns
+        return member.hits(reader.search(run.query.text, member.selection, run.depth, columns))
 
-    def _semantic(self, run: Run) -> list[IndexHits]:
-        vector = functools.cache(self._query_vector)  # of each corpus's text: mostly the same one
-        depth = run.depth
+    def _fuzzy(self, run: Run, member: Member) -> IndexHits:
+        return member.hits(_full_text(member.corpus).fuzzy(run.query.text, member.selection, run.query.pool))
 
-        def search(member: Member) -> IndexHits:
-            corpus = member.corpus
-            vectors = corpus.vectors
-            if vectors is None:
-                raise FailedPrecondition(f"the vectors of {corpus.repository} are not there yet")
-            if self._embedder is not None and vectors.model_id != self._embedder.model_id:
-                raise FailedPrecondition(
-                    f"the vectors of {corpus.repository} were made by {vectors.model_id}, "
-                    f"the query by {self._embedder.model_id}; index again"
-                )
-            text = without_name(run.query.text, corpus.repository) if self._policy.own_name else run.query.text
-            nearest = functools.partial(vectors.search, vector(text, run.query.embedding), member.selection)
-            hits = member.hits(nearest(depth))
-            is_flooded = self._is_flooded(run.query, hits.rows, corpus.nodes.columns)
-            return member.hits(nearest(max(depth, _DEEPER * run.query.pool))) if is_flooded else hits
-
-        return list(map(search, run.members))
+    def _semantic(self, run: Run, member: Member) -> IndexHits:
+        query, corpus, depth = run.query, member.corpus, run.depth
+        vectors = corpus.vectors
+        if vectors is None:
+            raise FailedPrecondition(f"the vectors of {corpus.repository} are not there yet")
+        if self._embedder is not None and vectors.model_id != self._embedder.model_id:
+            raise FailedPrecondition(
+                f"the vectors of {corpus.repository} were made by {vectors.model_id}, "
+                f"the query by {self._embedder.model_id}; index again"
+            )
+        text = without_name(query.text, corpus.repository) if self._policy.own_name else query.text
+        vector = run.vectors.get(text)  # of each corpus's text: mostly the same one
+        if vector is None:
+            vector = run.vectors[text] = self._query_vector(text, query.embedding)
+        nearest = functools.partial(vectors.search, vector, member.selection)
+        hits = member.hits(nearest(depth))
+        is_flooded = self._is_flooded(query, hits.rows, corpus.nodes.columns)
+        return member.hits(nearest(max(depth, _DEEPER * query.pool))) if is_flooded else hits
 
     def _is_flooded(self, query: SearchQuery, rows: Rows, columns: NodeColumns) -> bool:
         """Whether most of a list is what will be ranked below other code, which the list then leaves no place for."""
@@ -273,13 +277,17 @@ class ContextSearchService:
         title, prose = map(self._embedder.embed_query, (parts.title, f"{parts.title}\n{parts.prose}"))
         return _unit_vector(title + prose)
 
-    def _ranked(self, found: list[IndexHits], run: Run, signal: Signal) -> Found:
-        """One list over all corpora, after the steps: by raw score, which is comparable inside one signal."""
+    def _ranked(self, found: list[IndexHits | Exception], run: Run, signal: Signal) -> Found:
+        """One list over all corpora that answered, after the steps: by raw score, which is comparable inside one
+        signal."""
         steps = self._steps[signal]
         pool = run.query.pool
         unknown: list[tuple[int, NodeId]] = []
         parts = []
         for number, (member, hits) in enumerate(zip(run.members, found, strict=True)):
+            if isinstance(hits, Exception):
+                run.warnings.append(f"{signal} left out {member.corpus.repository}: {_reason(hits)}")
+                continue
             nodes = member.corpus.nodes
             rows, scores = hits.rows, hits.scores
             if np.minimum.reduce(rows, initial=0) < 0:
@@ -311,13 +319,15 @@ class ContextSearchService:
         run.seeds = tuple(map(run.node_id, seeds))
         expanded: list[tuple[int, int, Walked]] = []  # number of the corpus, rank of the seed, what was reached
         truncated = False
+        unresolved: list[str] = []
         for number, member in enumerate(run.members):
             own = [(rank, run.seeds[rank]) for rank, seed in enumerate(seeds) if run.member(seed) is member]
             if not own:
                 continue
             graph = member.corpus.graph
             if graph is None:
-                raise FailedPrecondition(f"the calls of {member.corpus.repository} are not resolved yet")
+                unresolved.append(member.corpus.repository)
+                continue
             accepts = None if member.selection.is_everything else Acceptance(member.corpus.nodes, member.selection)
             walk = expand(graph, [node_id for _, node_id in own], run.query.expansion, run.query.pool, accepts)
             expanded += [(number, own[one.seed_rank][0], one) for one in walk.kept]
@@ -326,6 +336,9 @@ class ContextSearchService:
                 outside, below = accepts.told_apart(walk.refused)
                 run.out_of_scope.update((member.first_key, one) for one in outside)
                 run.below_floor.update((member.first_key, one) for one in below)
+        if unresolved and len(unresolved) == len({run.member(seed).first_key for seed in seeds}):
+            raise FailedPrecondition(f"the calls of {', '.join(unresolved)} are not resolved yet")
+        run.warnings += [f"{Signal.GRAPH} left out {name}: its calls are not resolved yet" for name in unresolved]
         if len(run.members) > 1:  # one walk is in order
             expanded.sort(key=lambda item: (expansion_order(item[2], item[1]), item[0]))
         found = self._reached(run, [(number, one) for number, _, one in expanded[: run.query.pool]])
@@ -527,6 +540,10 @@ def _full_text(corpus: Corpus) -> FullTextReader:
     if corpus.full_text is None:
         raise FailedPrecondition(f"{corpus.repository} has no full-text index")
     return corpus.full_text
+
+
+def _reason(error: Exception | None) -> str:
+    return str(error) if isinstance(error, SearchError) else f"{type(error).__name__}: {error}"
 
 
 def _label(votes: Mapping[Signal, Vote]) -> Label:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ from embedding_endpoint import KEY, Endpoint, running_endpoint
 
 from ctxsearch.daemon import client
 from ctxsearch.daemon.cli_repositories import follow
+from ctxsearch.daemon.client import DaemonError
 from ctxsearch.daemon.layout import KEPT_VECTORS
 from ctxsearch.daemon.session import Session
 from ctxsearch.daemon.settings import BadSettingError, Settings, read_settings
@@ -128,10 +130,17 @@ def test_an_endpoint_that_is_down_costs_meaning_alone_and_the_next_refresh_heals
     assert errors.startswith("embedding endpoint ")
     assert errors.endswith("status 401")
     assert KEY not in errors
+    told = search(session, "apply_discount", name).warnings
+    reason = f"{name} was not embedded: {errors}; run `ctxsearch doctor`"
+    assert reason in told
+    with pytest.raises(DaemonError, match=re.escape(reason)):
+        search(session, "apply_discount", name, mode=SEMANTIC)
     endpoint.answers.clear()
     refresh(session, name)
     add_and_wait(session, project)
-    assert names(search(session, "price discount", name, mode=SEMANTIC))
+    response = search(session, "price discount", name, mode=SEMANTIC)
+    assert names(response)
+    assert not response.warnings
 
 
 def test_a_model_that_is_gone_costs_meaning_alone_and_doctor_says_what_is_missing(

@@ -842,6 +842,32 @@ def test_a_failing_graph_degrades_too(corpus: Corpus) -> None:
     service.close()
 
 
+@pytest.mark.parametrize(
+    ("lacking", "signal", "reason"),
+    [
+        ({"vectors": None}, Signal.SEMANTIC, "the vectors of other are not there yet"),
+        ({"vectors": Broken()}, Signal.SEMANTIC, "OSError: disk on fire"),
+        ({"full_text": None}, Signal.BM25, "other has no full-text index"),
+        ({"full_text": Broken()}, Signal.BM25, "OSError: disk on fire"),
+        ({"graph": None}, Signal.GRAPH, "its calls are not resolved yet"),
+    ],
+)
+def test_what_one_repository_lacks_is_missing_there_alone(
+    corpus: Corpus, lacking: dict[str, object], signal: Signal, reason: str
+) -> None:
+    service = ContextSearchService(bundled_embedder())
+    service.publish(corpus)
+    service.publish(dataclasses.replace(corpus, repository="other", **lacking))  # type: ignore[arg-type]
+    response = service.search(SearchQuery(text="price of an item", expansion=Expansion(ExpansionKind.CALLERS)))
+    assert response.warnings == (f"{signal} left out other: {reason}",)
+    assert response.degraded
+    assert all(report.ran for report in response.signals)
+    found = {one.repository for one in response.results if one.matched(signal)}
+    assert found == {"app"}, "the other one answers by what it has"
+    assert {one.repository for one in response.results} == {"app", "other"}
+    service.close()
+
+
 def test_all_signals_failing_is_unavailable_with_the_reasons(corpus: Corpus) -> None:
     service = ContextSearchService(bundled_embedder())
     service.publish(dataclasses.replace(corpus, vectors=Broken(), full_text=Broken()))
