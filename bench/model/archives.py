@@ -8,6 +8,7 @@ import zipfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,6 +16,11 @@ from licences import LicenceOf, debian_licences, npm_licence, text_licence, whee
 
 MAX_FILE_BYTES = 200_000  # longer ones are data or generated more often than written
 MAX_ARCHIVE_BYTES = 60_000_000
+_DEB_SOURCE = re.compile(  # where Debian installs what a repository holds
+    r"\./usr/(?:share/cargo/registry/[^/]+/|share/gocode/src/(?:(?:github|gitlab|bitbucket)\.\w+/[^/]+/[^/]+|[^/]+/[^/]+)/"
+    r"|share/rubygems-integration/[^/]+/gems/[^/]+/|share/nodejs/(?:@[^/]+/)?[^/]+/|share/(?=php/)|share/(?=lua/)"
+    r"|lib/ruby/vendor_ruby/|lib/(?=ocaml/))"
+)
 _NOTICE = re.compile(r"(licen[cs]e|copying|unlicense)[^/]*", re.IGNORECASE)
 
 
@@ -40,7 +46,7 @@ Wanted = Callable[[str, str], bool]  # of a path and its licence
 def packages(root: Path) -> list[Package]:
     """Every package below ROOT/<registry>, sorted."""
     found: dict[tuple[str, str], list[Path]] = defaultdict(list)
-    for registry in ("debian", "npm", "pypi"):
+    for registry in ("deb", "debian", "npm", "pypi"):
         for file in (root / registry).glob("*"):
             name = _package_name(registry, file.name)
             if name and file.stat().st_size <= MAX_ARCHIVE_BYTES:
@@ -49,6 +55,8 @@ def packages(root: Path) -> list[Package]:
 
 
 def _package_name(registry: str, file: str) -> str:
+    if registry == "deb":
+        return file.partition("_")[0] if file.endswith(".deb") else ""
     if registry == "debian":
         return file.partition("_")[0] if ".tar." in file and not file.endswith(".asc") else ""
     if registry == "pypi":
@@ -61,6 +69,8 @@ def members(package: Package, wanted: Wanted) -> Iterator[Member]:
     try:
         if package.registry == "pypi":
             yield from _wheel(package.archives[-1], wanted)
+        elif package.registry == "deb":
+            yield from _deb(package.archives[-1], wanted)
         else:
             yield from _tarballs(package, wanted)
     except (tarfile.TarError, zipfile.BadZipFile, OSError, EOFError, ValueError):
@@ -74,6 +84,29 @@ def _wheel(file: Path, wanted: Wanted) -> Iterator[Member]:
         for info in archive.infolist():
             if info.file_size <= MAX_FILE_BYTES and wanted(info.filename, licence):
                 yield Member(info.filename, licence, archive.read(info))
+
+
+def _deb(file: Path, wanted: Wanted) -> Iterator[Member]:
+    with tarfile.open(fileobj=BytesIO(_ar_member(file.read_bytes(), b"data.tar"))) as archive:
+        files = [info for info in archive.getmembers() if info.isfile()]
+        notice = next((info for info in files if re.fullmatch(r"\./usr/share/doc/[^/]+/copyright", info.name)), None)
+        licence_of = debian_licences(_content(archive, notice).decode("utf-8", "replace") if notice else "")
+        for info in files:
+            installed = _DEB_SOURCE.match(info.name)
+            path = info.name[installed.end() :] if installed else ""
+            if path and info.size <= MAX_FILE_BYTES and wanted(path, licence := licence_of(path)):
+                yield Member(path, licence, _content(archive, info))
+
+
+def _ar_member(archive: bytes, beginning: bytes) -> bytes:
+    """The first member of an `ar` archive, which a .deb is, whose name begins so."""
+    at = len(b"!<arch>\n")
+    while at + 60 <= len(archive):
+        name, size = archive[at : at + 16], int(archive[at + 48 : at + 58])
+        if name.startswith(beginning):
+            return archive[at + 60 : at + 60 + size]
+        at += 60 + size + size % 2
+    raise ValueError("no such member")
 
 
 def _tarballs(package: Package, wanted: Wanted) -> Iterator[Member]:

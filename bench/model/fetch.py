@@ -1,10 +1,11 @@
 """Downloads packages by name from the registries that this machine is set up for; never unpacks or runs one.
 
-    bench/model/fetch.py --out ARCHIVES [--names DIR] [--registry debian|npm|pypi ...]
+    bench/model/fetch.py --out ARCHIVES [--names DIR] [--registry deb|debian|npm|pypi ...]
 
-DIR holds one file of names per registry. Wheels come from `pip download`, tarballs from `npm pack`, sources from
-`apt-get source --download-only` with lists of its own. A name that cannot be had is printed and left out; what is
-already there is not asked for again, so an interrupted run goes on where it stopped.
+DIR holds one file of names per registry. Wheels come from `pip download`, tarballs from `npm pack`, Debian's sources
+(`debian`) from `apt-get source --download-only` and those of its binary packages that consist of source (`deb`: crates,
+gems, Go) from `apt-get download`, both with lists of their own. A name that cannot be had is printed and left out;
+what is already there is not asked for again, so an interrupted run goes on where it stopped.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ def read_names(file: Path) -> list[str]:
 
 def excluded(name: str, patterns: Sequence[re.Pattern[str]]) -> bool:
     """Whether a package stems from a repository that evaluation asks about."""
-    return any(pattern.fullmatch(name.lower()) for pattern in patterns)
+    source = re.sub(r"^lib(rust-.+)-dev$", r"\1", name.lower())
+    return any(pattern.fullmatch(source) for pattern in patterns)
 
 
 def read_exclusions(names: Path) -> list[re.Pattern[str]]:
@@ -65,20 +67,29 @@ def debian(names: Sequence[str], out: Path) -> bool:
 
     Where a mirror lacks a file the others of the batch are there all the same.
     """
-    config = out / "apt" / "apt.conf"
-    command = ("apt-get", "-c", str(config), "source", "-q", "--download-only", "--", *names)
+    return _apt(out, "source", "--download-only", *names)
+
+
+def deb(names: Sequence[str], out: Path) -> bool:
+    """Binary packages of what is not compiled: all that is in them is source."""
+    return _apt(out, "download", *names)
+
+
+def _apt(out: Path, verb: str, *arguments: str) -> bool:
+    command = ("apt-get", "-c", str(out / "apt" / "apt.conf"), verb, "-q", *arguments)
     return _run(command, out, tolerated=b"Failed to fetch some archives")
 
 
 def prepare_apt(out: Path, system: Path = Path("/etc/apt")) -> None:
-    """Package lists of its own that name sources, from the system's that name binaries."""
+    """Package lists of its own, from the system's that name binaries, which name sources too."""
     state = (out / "apt").resolve()
     for directory in ("lists/partial", "cache/archives/partial", "parts"):
         (state / directory).mkdir(parents=True, exist_ok=True)
     for file in sorted((*system.glob("sources.list.d/debian.sources"), *system.glob("sources.list"))):
         text = file.read_text("utf-8")
-        sources = re.sub(r"^Types: deb$", "Types: deb-src", text, flags=re.MULTILINE)
-        (state / "parts" / file.name).write_text(re.sub(r"^deb ", "deb-src ", sources, flags=re.MULTILINE), "utf-8")
+        both = re.sub(r"^Types: deb$", "Types: deb deb-src", text, flags=re.MULTILINE)
+        both = re.sub(r"^deb (.*)$", r"deb \1\ndeb-src \1", both, flags=re.MULTILINE)
+        (state / "parts" / file.name).write_text(both, "utf-8")
     (state / "apt.conf").write_text(
         f'Dir::State "{state}";\nDir::State::Lists "{state}/lists";\nDir::State::status "/dev/null";\n'
         f'Dir::Cache "{state}/cache";\nDir::Etc::sourcelist "{state}/parts/sources.list";\n'
@@ -107,7 +118,7 @@ def _batches(names: Sequence[str]) -> Iterator[Sequence[str]]:
 def fetch_registry(registry: str, names: Sequence[str], out: Path) -> None:
     """Every name of one registry, some batches at a time; `done.txt` remembers which were asked for."""
     out.mkdir(parents=True, exist_ok=True)
-    if registry == "debian":
+    if registry in ("deb", "debian"):
         prepare_apt(out)
     journal = out / "done.txt"
     known = set(read_names(journal)) if journal.exists() else set()
@@ -120,7 +131,7 @@ def fetch_registry(registry: str, names: Sequence[str], out: Path) -> None:
             print(f"{registry}: {len(batch) - len(failed)} of {len(batch)}", *failed, flush=True)
 
 
-REGISTRIES: dict[str, Download] = {"debian": debian, "npm": npm, "pypi": pypi}
+REGISTRIES: dict[str, Download] = {"deb": deb, "debian": debian, "npm": npm, "pypi": pypi}
 
 
 def main() -> None:

@@ -41,9 +41,9 @@ MIN_LINES = 4  # of code beside its comment: shorter ones say little that the na
 MIN_LETTERS = 40
 MAX_REPEATS = 4
 MAX_PER_FILE = 25
-MAX_PER_PACKAGE = 150  # many small packages teach more words than one large
-MAX_FILES = 120
-PACKAGE_SECONDS = 60  # of processor time
+MAX_PER_PACKAGE = 600
+MAX_FILES = 500
+PACKAGE_SECONDS = 200  # of processor time
 WORKERS = 2
 MAX_DOC_CHARS = 1_500
 

@@ -155,6 +155,47 @@ def test_packages_give_their_free_source_files_only(tmp_path: Path) -> None:
     assert all(member.path for package in packages(tmp_path) for member in members(package, lambda *_: True))
 
 
+def _deb(file: Path, content: dict[str, bytes]) -> None:
+    _tarball(file, content)
+    data = file.read_bytes()
+    members = ((b"debian-binary", b"2.0"), (b"control.tar.gz", b"odd"), (b"data.tar.gz", data))
+    packed = [
+        b"%-16s%-32s%-10d`\n" % (name, b"0", len(text)) + text + b"\n" * (len(text) % 2) for name, text in members
+    ]
+    file.write_bytes(b"!<arch>\n" + b"".join(packed))
+
+
+def test_of_a_binary_package_what_its_repository_holds_is_read(tmp_path: Path) -> None:
+    (tmp_path / "deb").mkdir()
+    rules = b"Files: *\nLicense: Expat\n\nFiles: gpl/*\nLicense: GPL-3\n"
+    top = "./usr/share/gocode/src/github.com/someone/wait/"
+    content = {f"{top}net/wait.go": GO, f"{top}gpl/wait.go": GO, "./usr/bin/wait.go": GO}
+    _deb(tmp_path / "deb" / "wait_1_all.deb", content | {"./usr/share/doc/wait/copyright": rules})
+    _deb(tmp_path / "deb" / "unsaid_1_all.deb", {"./usr/share/cargo/registry/unsaid-1/src/lib.rs": b"fn f() {}"})
+    (tmp_path / "deb" / "broken_1_all.deb").write_bytes(b"!<arch>\nno member")
+    found = {package.name: list(package_pairs(package)) for package in packages(tmp_path)}
+    assert [pair["path"] for pair in found["wait"]] == ["net/wait.go"]
+    assert found["unsaid"] == found["broken"] == []
+
+
+@pytest.mark.parametrize(
+    ("installed", "path"),
+    [
+        ("./usr/share/cargo/registry/adler-1.0.2/src/lib.rs", "src/lib.rs"),
+        ("./usr/share/gocode/src/golang.org/x/tools/a.go", "tools/a.go"),
+        ("./usr/share/rubygems-integration/all/gems/acme-2.0/lib/acme.rb", "lib/acme.rb"),
+        ("./usr/share/nodejs/@scope/name/index.js", "index.js"),
+        ("./usr/share/php/Name/A.php", "php/Name/A.php"),
+        ("./usr/lib/ruby/vendor_ruby/acme.rb", "acme.rb"),
+    ],
+)
+def test_an_installed_file_has_the_path_of_its_repository(tmp_path: Path, installed: str, path: str) -> None:
+    (tmp_path / "deb").mkdir()
+    _deb(tmp_path / "deb" / "one_1_all.deb", {installed: b"x"})
+    (package,) = packages(tmp_path)
+    assert [member.path for member in members(package, lambda *_: True)] == [path]
+
+
 def _part(directory: Path, name: str, pairs: list[dict[str, Any]]) -> None:
     with gzip.open(directory / f"{name}.jsonl.gz", "wt") as out:
         out.writelines(json.dumps(pair) + "\n" for pair in pairs)
@@ -175,10 +216,18 @@ def test_merging_drops_repeated_code_frequent_sentences_and_what_evaluation_asks
 def test_no_listed_package_stems_from_an_evaluation_repository() -> None:
     names = HERE / "packages"
     patterns = read_exclusions(names)
-    for name in ("requests", "python-click", "rust-tokio-util", "@babel/core", "golang-github-spf13-cobra", "vue"):
+    for name in (
+        "requests",
+        "python-click",
+        "rust-tokio-util",
+        "librust-serde-dev",
+        "@babel/core",
+        "golang-github-spf13-cobra",
+        "vue",
+    ):
         assert excluded(name, patterns)
     assert not excluded("attrs", patterns)
-    for registry in ("debian", "npm", "pypi"):
+    for registry in ("deb", "debian", "npm", "pypi"):
         assert len(read_names(names / f"{registry}.txt")) > 300
 
 
