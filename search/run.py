@@ -15,10 +15,13 @@ import numpy as np
 from ctxsearch.graph.columns import NO_FILE, Numbers, Rows
 from ctxsearch.graph.graph import Hit as Walked
 from ctxsearch.graph.model import CodeNode, NodeId
+from ctxsearch.search.identifiers import identifiers, split_identifier
 from ctxsearch.search.ports import Corpus, Floats, Hit, Hits, Scores, Selection, node_ids
 from ctxsearch.search.query import SearchQuery, Signal
 from ctxsearch.search.ranking import Fusion, Placed, RankedList
 from ctxsearch.search.results import NO_STEPS, SignalReport
+from ctxsearch.search.spelled import spelled_symbol
+from ctxsearch.search.steps import EXACT_SCORE
 
 # How many nodes of a signal the ranking steps see, however few are asked for: they lift some far up, the farther the
 # more there are (docs/relevance.md).
@@ -127,6 +130,15 @@ class Run:
         """Whether full text found anything, or was not asked."""
         ranked = self.lists.get(Signal.BM25)
         return ranked is None or len(ranked.keys) > 0
+
+    @property
+    def misses_symbol(self) -> bool:
+        """Whether the query spells a symbol of several words that full text did not find: it may be mistyped."""
+        ranked = self.lists.get(Signal.BM25)
+        if ranked is None or max(ranked.raws, default=0.0) >= EXACT_SCORE:
+            return False
+        symbol = spelled_symbol(self.query.text)
+        return any(len(split_identifier(one)) > 1 for one in identifiers(symbol))
 
     @property
     def size(self) -> int:

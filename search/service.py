@@ -18,7 +18,7 @@ import numpy as np
 from ctxsearch.graph.columns import NodeColumns, Rows, numbers_of
 from ctxsearch.graph.freshness import Freshness
 from ctxsearch.graph.graph import Hit as Walked
-from ctxsearch.graph.model import CodeNode, NodeId
+from ctxsearch.graph.model import CodeNode, NodeId, NodeKind
 from ctxsearch.search.acceptance import Acceptance
 from ctxsearch.search.coherence import NEXT_NODE, NEXT_NODE_OF_REPORT, cohere
 from ctxsearch.search.errors import FailedPrecondition, InvalidArgument, NotFound, SearchError, Unavailable
@@ -64,7 +64,8 @@ from ctxsearch.search.results import (
 )
 from ctxsearch.search.run import Found, IndexHits, Key, Member, Outcome, Run, attempt
 from ctxsearch.search.snippets import Snippets, within_budget
-from ctxsearch.search.steps import EXACT_SCORE, RankingPolicy, Steps, demoted_flags, reordered
+from ctxsearch.search.spelled import spelled_place, spelled_symbol
+from ctxsearch.search.steps import EXACT_BONUS, EXACT_SCORE, RankingPolicy, Steps, demoted_flags, reordered
 
 _NEAR_NAMES: Final = 5
 _WORKERS: Final = 4
@@ -137,7 +138,7 @@ class ContextSearchService:
             trimmed_results=sum(result.content.trimmed for result in results),
             milliseconds=(time.perf_counter() - started) * 1e3,
             guidance=guidance,
-            near_names=() if results and run.found_words else self._near_names(run),
+            near_names=() if results and run.found_words and not run.misses_symbol else self._near_names(run),
             explanation=explanation,
         )
 
@@ -237,7 +238,9 @@ class ContextSearchService:
 
     def _bm25(self, run: Run, member: Member) -> IndexHits:
         reader, columns = _full_text(member.corpus), member.corpus.nodes.columns
-        return member.hits(reader.search(run.query.text, member.selection, run.depth, columns))
+        hits = member.hits(reader.search(run.query.text, member.selection, run.depth, columns))
+        place = spelled_place(run.query.text)
+        return hits if place is None or not place.line else _with_node_at(place.line, hits, member)
 
     def _fuzzy(self, run: Run, member: Member) -> IndexHits:
         return member.hits(_full_text(member.corpus).fuzzy(run.query.text, member.selection, run.query.pool))
@@ -503,7 +506,8 @@ class ContextSearchService:
         near: dict[str, None] = {}
         for reader in (member.corpus.full_text for member in run.members):
             if reader is not None and run.query.has_text:
-                near.update(dict.fromkeys(reader.near_names(run.query.text, _NEAR_NAMES)))
+                text = spelled_symbol(run.query.text) or run.query.text
+                near.update(dict.fromkeys(reader.near_names(text, _NEAR_NAMES)))
         return tuple(near)[:_NEAR_NAMES]
 
     def _count_left_out(self, run: Run) -> None:
@@ -534,6 +538,32 @@ class ContextSearchService:
             ids = [node_id for owner, node_id in run.unknown if owner == number]
             if ids and member.corpus.repair is not None:
                 self._workers.submit(member.corpus.repair, ids)
+
+
+def _with_node_at(line: int, hits: IndexHits, member: Member) -> IndexHits:
+    """The same with the innermost node at a line of the file that the query spells before it."""
+    nodes, selection = member.corpus.nodes, member.selection
+    columns = nodes.columns
+    spelled = hits.rows[(hits.scores >= EXACT_SCORE) & (hits.rows >= 0)]
+    files = [row for row in spelled.tolist() if columns.kinds[row] == int(NodeKind.MODULE)]
+    rows = np.isin(columns.files, columns.files.take(files)).nonzero()[0].tolist()
+    found = [(row, node) for row in rows if (node := nodes.node(columns.node_id(row))) is not None]
+    around = [
+        (node.start_line, -node.end_line, node.id, row)
+        for row, node in found
+        if node.start_line <= line <= node.end_line
+        and selection.scope.accepts(node)
+        and node.id not in selection.denied
+    ]
+    if not around:
+        return hits
+    row = max(around)[-1]
+    others = hits.rows != row
+    return IndexHits(
+        np.concatenate((columns.numbers[[row]], hits.numbers[others])),
+        np.concatenate(([row], hits.rows[others])),
+        np.concatenate(([hits.scores[0] * EXACT_BONUS], hits.scores[others])),
+    )
 
 
 def _full_text(corpus: Corpus) -> FullTextReader:

@@ -21,6 +21,7 @@ from ctxsearch.search.ports import NodeLookup, Scores
 from ctxsearch.search.query import SearchQuery, Signal
 from ctxsearch.search.scope import dotted
 from ctxsearch.search.sorting import best_first, in_order
+from ctxsearch.search.spelled import spelled_symbol
 
 DEMOTED_FLAGS: Final = NodeFlag.TEST | NodeFlag.GENERATED | NodeFlag.VENDORED
 _ASKED_FLAGS: Final = {
@@ -222,6 +223,7 @@ class Definition:
     file: float = 1.0  # what a file named after it adds
     parent: float = 0.5  # what a directory named after it adds
     side: float = 0.5  # factor on side code
+    head: float = 4.0  # what a signature adds that says all that the query says beside the name, and no more
     name: str = "definition"
     signal: Signal = Signal.BM25
 
@@ -232,7 +234,9 @@ class Definition:
         places = (found.scores >= EXACT_SCORE).nonzero()[0].tolist()
         nodes = found.nodes
         exact = [nodes.node(nodes.columns.node_id(row)) for row in found.rows[places].tolist()]
-        typed = dotted(query.text.strip().removesuffix("()")).rpartition(".")[2]
+        symbol = spelled_symbol(query.text)
+        typed = dotted(symbol).rpartition(".")[2]
+        words = frozenset(query_words(query.text)) if len(query.text) > 2 * len(symbol) else frozenset()
         is_type = any(one.kind in TYPE_KINDS and one.name == typed for one in exact if one is not None)
         scores = found.scores.copy()
         for place, node in zip(places, exact, strict=True):
@@ -241,7 +245,7 @@ class Definition:
             if is_type and node.kind not in TYPE_KINDS:
                 scores[place] /= EXACT_BONUS
             else:
-                scores[place] *= self._factor(node, typed)
+                scores[place] *= self._factor(node, typed) * (1.0 + self.head * _alike(node.signature, words))
         return scores
 
     def _factor(self, found: CodeNode, typed: str) -> float:
@@ -255,6 +259,12 @@ class Definition:
             * (1.0 + self.file * asked_share(file.own, asked))
             * (1.0 + self.parent * asked_share(file.parent, asked))
         )
+
+
+def _alike(signature: str, words: frozenset[str]) -> float:
+    """How much of the words of a signature and of a query both have; 0 where the query is a name alone."""
+    own = frozenset(query_words(signature)) if words else words
+    return len(own & words) / len(own | words) if own else 0.0
 
 
 @dataclass(frozen=True, slots=True)

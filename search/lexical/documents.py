@@ -17,7 +17,7 @@ from ctxsearch.search.identifiers import identifiers, split_identifier, stem, wh
 from ctxsearch.search.scope import SEPARATORS, dotted, folders_of, package_ancestors, suffixes_of
 
 _SEPARATORS: Final = frozenset(SEPARATORS)
-_QUALIFIED_TAIL: Final = 4  # `c.d`, `b.c.d`: how many trailing parts of a qualified name have a list of their own
+SYMBOL_PARTS: Final = 4  # `c.d`, `b.c.d`: how many trailing parts of a qualified name have a list of their own
 
 
 def add_nodes(writer: Any, owner: str, documents: Sequence[NodeDocument]) -> None:
@@ -126,22 +126,19 @@ def _symbols(name: str, qualified_name: str) -> list[str]:
 def _qualifiers(qualified_name: str) -> tuple[str, ...]:
     """What may stand before the name of what is inside of this: its last part, the last two and so on."""
     parts = [form for form in map(whole_form, qualified_name.split(".")) if form]
-    return tuple(".".join(parts[-size:]) for size in range(1, min(_QUALIFIED_TAIL, len(parts) + 1)))
+    return tuple(".".join(parts[-size:]) for size in range(1, min(SYMBOL_PARTS, len(parts) + 1)))
 
 
-def symbol_parts(text: str) -> tuple[str, ...]:
-    """The names, outermost first, of the symbol that the whole query spells; none when it is no symbol."""
-    typed = text.strip().removesuffix("()")
-    if not typed or len(typed.split()) > 1:
-        return ()
-    return tuple(part for part in dotted(typed).split(".") if whole_form(part))
+def symbol_parts(symbol: str) -> tuple[str, ...]:
+    """The names, outermost first, that a symbol as typed consists of."""
+    return tuple(part for part in dotted(symbol).split(".") if whole_form(part))
 
 
 def symbol_form(parts: Sequence[str]) -> str:
     """The names of a symbol as `_symbols` stores them, which has no more than the innermost."""
-    return ".".join(map(whole_form, parts[-_QUALIFIED_TAIL:]))
+    return ".".join(map(whole_form, parts[-SYMBOL_PARTS:]))
 
 
 def symbol_words(parts: Sequence[str]) -> tuple[str, ...]:
-    """The words of those names that `_symbols` does not store."""
-    return tuple(stem(word) for part in parts[:-_QUALIFIED_TAIL] for word in split_identifier(part))
+    """The words of some names of a symbol."""
+    return tuple(stem(word) for part in parts for word in split_identifier(part))

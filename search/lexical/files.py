@@ -9,11 +9,13 @@ from typing import Any, Final
 import tantivy
 
 from ctxsearch.graph.model import NodeKind
+from ctxsearch.search.documents import encodable
 from ctxsearch.search.identifiers import content_words
-from ctxsearch.search.lexical.queries import NOTHING, Clauses, Fetched, fetch, score_of, term, within
+from ctxsearch.search.lexical.queries import NOTHING, Clauses, Fetched, Match, fetch, score_of, term, within
 from ctxsearch.search.lexical.words import WORDS_KEPT, heaviest
 from ctxsearch.search.long_texts import mentioned_files, weighed_words
 from ctxsearch.search.matches import LexicalPolicy
+from ctxsearch.search.spelled import spelled_place
 
 _HOPED: Final = 1.5  # times what the last file that takes part weighs at least: so much it mostly does weigh
 _ROUNDED_UP: Final = 1.0 + 1e-5  # the engine adds in half of the digits
@@ -80,22 +82,36 @@ class FileEvidence:
 
     def _with_mentioned(self, files: Fetched, text: str, inside: Clauses) -> Fetched:
         """A file that the text spells gains; of several of that name, those in most of the spelled directories."""
-        weight, most = self._policy.mentioned_file, self._policy.mentions
+        weight = self._policy.mentioned_file
         mentioned = mentioned_files(text) if weight and "." in text else {}  # a file's name has a suffix
         if not mentioned:
             return files
         gains = {_place(one): (score * files.factor, one) for score, one in files.matches}
         for name, path in mentioned.items():
-            if not 0 < int(self._searcher.doc_freq("title", name)) <= most:
-                continue
-            found = fetch(self._searcher, within(self._spelled(name, path), inside), most).matches
-            best = [one for score, one in found if score == score_of(found[0])]
-            for one in best:
+            best = self._named(name, path, inside)
+            for _, one in best:
                 before, _ = gains.get(_place(one), (0.0, one))
                 gains[_place(one)] = before + weight / len(best), one
         return Fetched(list(gains.values()))
 
-    def _spelled(self, name: str, path: str) -> Any:
+    def spelled(self, text: str, inside: Clauses) -> list[Match]:
+        """The file that the whole query spells; of a part of a path, the files that have most of it."""
+        place = spelled_place(text)
+        if place is None:
+            return []
+        whole = tantivy.Query.const_score_query(term(self._schema, "file", encodable(place.path)), 1.0)
+        is_whole = tantivy.Query.boolean_query([(tantivy.Occur.Must, one) for one in (self.is_file, whole)])
+        found = list(fetch(self._searcher, within(is_whole, inside), 1).matches)
+        return found or [(1.0, one) for _, one in self._named(place.path.rpartition("/")[2], place.path, inside)]
+
+    def _named(self, name: str, path: str, inside: Clauses) -> list[Match]:
+        """The files of a name, those that have most words of a path; none where too many have the name."""
+        if not 0 < int(self._searcher.doc_freq("title", name)) <= self._policy.mentions:
+            return []
+        found = fetch(self._searcher, within(self._by_path(name, path), inside), self._policy.mentions).matches
+        return [match for match in found if score_of(match) == score_of(found[0])]
+
+    def _by_path(self, name: str, path: str) -> Any:
         """Files of a name, by how many words of a path theirs has."""
         named = tantivy.Query.const_score_query(term(self._schema, "title", name), 0.0)
         around = [tantivy.Query.const_score_query(term(self._schema, "path", one), 1.0) for one in content_words(path)]

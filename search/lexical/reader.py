@@ -15,10 +15,10 @@ from ctxsearch.graph.model import NodeId, NodeKind
 from ctxsearch.search.documents import encodable
 from ctxsearch.search.identifiers import split_identifier
 from ctxsearch.search.lexical.addresses import Addresses, is_known
-from ctxsearch.search.lexical.documents import symbol_form, symbol_parts, symbol_words
+from ctxsearch.search.lexical.documents import SYMBOL_PARTS, symbol_form, symbol_parts, symbol_words
 from ctxsearch.search.lexical.files import FileEvidence
 from ctxsearch.search.lexical.near_names import near_query, perfect_score, typed_forms
-from ctxsearch.search.lexical.queries import NOTHING, Clauses, Fetched, fetch, score_of, term, within
+from ctxsearch.search.lexical.queries import NOTHING, Clauses, Fetched, Match, fetch, score_of, term, within
 from ctxsearch.search.lexical.schema import generation_of, node_count
 from ctxsearch.search.lexical.scopes import of_files, scope_clauses
 from ctxsearch.search.lexical.words import NodeWords
@@ -26,6 +26,7 @@ from ctxsearch.search.long_texts import long_text
 from ctxsearch.search.matches import Answers, LexicalPolicy, best_matches
 from ctxsearch.search.ports import NO_HITS, Denied, Hit, Hits, Selection, node_ids
 from ctxsearch.search.scope import Scope
+from ctxsearch.search.spelled import spelled_symbol
 from ctxsearch.search.steps import demoted_flags
 
 _FEW_FILES: Final = 2_000  # whose lists are gathered in about a millisecond
@@ -44,6 +45,9 @@ class TantivyReader:
         self._files = FileEvidence(searcher, schema, policy)
         self._addresses = Addresses(searcher)
         self._filters: OrderedDict[Scope, Clauses] = OrderedDict()
+        self._no_members = [
+            (tantivy.Occur.MustNot, term(schema, "kind", int(kind))) for kind in (NodeKind.METHOD, NodeKind.CONSTRUCTOR)
+        ]
         self._last_floor: tuple[Denied, NodeColumns, Clauses] | None = None
         self.generation = generation_of(searcher, schema)
 
@@ -120,55 +124,73 @@ class TantivyReader:
         query = tantivy.Query.term_set_query(self._schema, "file", paths) if paths else tantivy.Query.empty_query()
         return [(tantivy.Occur.Must, tantivy.Query.const_score_query(query, 0.0))]
 
-    def _exact(self, text: str, terms: Mapping[str, float], inside: Clauses, limit: int) -> Fetched:
-        """Nodes whose (qualified) name is what was typed; nothing where no name is typed.
+    def _exact(self, text: str, terms: Mapping[str, float], inside: Clauses, limit: int) -> Sequence[Match]:
+        """Nodes whose (qualified) name is what was typed, or the file; nothing where neither is typed.
 
-        Of a name with qualifiers that no node has (`crate::engine::Motor`, the path that a package is imported by) the
-        most that some node has, but never its last part alone.
+        Of a name with qualifiers that no node has, what is no member and stands somewhere inside of them all
+        (`click.Context`, which a package hands on from `click/core.py`); else the most of the name that some node has
+        (`crate::engine::Motor`, the path that a package is imported by), but never its last part alone.
         """
-        parts = symbol_parts(text) if self._policy.exact_symbol else ()
-        for start in range(max(len(parts) - 1, 1)):
-            found = self._named(parts[start:], terms, inside, limit)
-            if found.matches:
-                return found
-        return self._saying(parts, terms, inside, limit) if len(parts) == 1 else NOTHING
+        if not self._policy.exact_symbol:
+            return ()
+        files = self._files.spelled(text, inside)
+        if files:
+            return files
+        parts = symbol_parts(spelled_symbol(text))
+        if not parts:
+            return ()
+        found = self._named(parts, parts[:-SYMBOL_PARTS], terms, inside, limit)
+        if found or len(parts) == 1:
+            return found or self._saying(parts, terms, inside, limit)
+        found = self._named(parts[-1:], parts[:-1], terms, [*inside, *self._no_members], limit)
+        for start in range(1, len(parts) - 1):
+            found = found or self._named(parts[start:], parts[start:-SYMBOL_PARTS], terms, inside, limit)
+        return found
 
-    def _saying(self, parts: Sequence[str], terms: Mapping[str, float], inside: Clauses, limit: int) -> Fetched:
+    def _saying(self, parts: Sequence[str], terms: Mapping[str, float], inside: Clauses, limit: int) -> Sequence[Match]:
         """Nodes that say an identifier which none is named after, where they are few: who types it looks for them."""
         form = symbol_form(parts)
         if len(split_identifier(parts[0])) < 2 or self._words.most_nodes_with(form) > _FEW_NODES:
-            return NOTHING
+            return ()
         *_, said = self._words.queries({form: 1.0})
         *_, wanted = self._words.queries(terms)
         query = tantivy.Query.boolean_query([(tantivy.Occur.Must, said), (tantivy.Occur.Should, wanted)])
-        return fetch(self._searcher, within(query, inside), limit)
+        return fetch(self._searcher, within(query, inside), limit).matches
 
-    def _named(self, parts: Sequence[str], terms: Mapping[str, float], inside: Clauses, limit: int) -> Fetched:
-        """Nodes whose qualified name ends in these names."""
-        symbol, around = symbol_form(parts), symbol_words(parts)
+    def _named(
+        self, parts: Sequence[str], around: Sequence[str], terms: Mapping[str, float], inside: Clauses, limit: int
+    ) -> Sequence[Match]:
+        """Nodes that a symbol means and whose qualified names have the words of the parts around it."""
+        symbol, words = symbol_form(parts), symbol_words(around)
         count = int(self._searcher.doc_freq("symbol", symbol)) if symbol else 0
         if not count:
-            return NOTHING
+            return ()
         named = tantivy.Query.const_score_query(term(self._schema, "symbol", symbol), 1.0 if count == 1 else 0.0)
-        if around:
-            has_all = [(tantivy.Occur.Must, term(self._schema, "qualified", word)) for word in around]
+        if words:
+            has_all = [(tantivy.Occur.Must, term(self._schema, "qualified", word)) for word in words]
             inside = [
                 *inside,
                 (tantivy.Occur.Must, tantivy.Query.const_score_query(tantivy.Query.boolean_query(has_all), 0.0)),
             ]
         if count == 1:  # nothing to compare it with
-            return fetch(self._searcher, within(named, inside), 1)
+            return fetch(self._searcher, within(named, inside), 1).matches
         *_, wanted = self._words.queries(terms)  # few nodes have that name: no list is read to its end
         query = tantivy.Query.boolean_query([(tantivy.Occur.Must, named), (tantivy.Occur.Should, wanted)])
-        return fetch(self._searcher, within(query, inside), limit)
+        return fetch(self._searcher, within(query, inside), limit).matches
 
     def _best(
-        self, exact: Fetched, words: Fetched, files: Fetched, selection: Selection, nodes: NodeColumns, demoted: int
+        self,
+        exact: Sequence[Match],
+        words: Fetched,
+        files: Fetched,
+        selection: Selection,
+        nodes: NodeColumns,
+        demoted: int,
     ) -> Hits:
         """What was found, best first, without what is below the freshness floor."""
-        matches = [*exact.matches, *words.matches, *files.matches]
+        matches = [*exact, *words.matches, *files.matches]
         scores = np.fromiter(map(score_of, matches), np.float64, len(matches))
-        sizes = len(exact.matches), len(words.matches)
+        sizes = len(exact), len(words.matches)
         scores[sum(sizes) :] *= files.factor
         rows = self._addresses.rows(matches, nodes)
         are_known = is_known(rows)

@@ -532,6 +532,50 @@ def test_qualifiers_that_no_node_has_do_not_hide_the_symbol(tmp_path: Path) -> N
     index.close()
 
 
+def test_what_a_package_hands_on_is_found_by_the_name_that_it_is_imported_by(tmp_path: Path) -> None:
+    context = document("Context", path="click/core.py", qualified="click.core.Context", kind=NodeKind.CLASS)
+    member = document("Context", path="click/core.py", qualified="click.core.Group.Context", kind=NodeKind.METHOD)
+    other = document("Context", path="flask/ctx.py", qualified="flask.ctx.Context", kind=NodeKind.CLASS)
+    mocked = document("Context", path="mocks.py", qualified="mocks.core.Context", kind=NodeKind.CLASS)
+    index = TantivyIndex(tmp_path)
+    index.apply(1, by_path(context, member, other, mocked), [])
+    reader = index.reader()
+    assert _of_name(reader, "click.Context") == {context.node.id}, "no member, and nothing of another package"
+    assert _of_name(reader, "django.Context") == set()
+    assert _of_name(reader, "vendor.core.Context") == {context.node.id, mocked.node.id}, "else the most that some have"
+    index.close()
+
+
+@pytest.mark.parametrize("text", ["class Motor", "Motor class", "where is Motor defined", "class Motor(Engine):"])
+def test_a_symbol_among_words_that_only_say_so_is_meant(tmp_path: Path, text: str) -> None:
+    motor = document("Motor", path="src/engine.py", kind=NodeKind.CLASS)
+    others = [document(f"motor_class_{number}", "class_of_motor()", path=f"{number}.py") for number in range(9)]
+    index = TantivyIndex(tmp_path)
+    index.apply(1, by_path(motor, *others), [])
+    assert _of_name(index.reader(), text) == {motor.node.id}
+    assert index.reader().search(text, SELECT_ALL, 5, UNKNOWN)[0].id == motor.node.id
+    index.close()
+
+
+def test_a_file_that_the_whole_query_spells_is_meant(tmp_path: Path) -> None:
+    made = [file_document(path, "text", qualified=path) for path in ("src/core.py", "src/tests/core.py", "lib/tool.py")]
+    files = [replace(one, node=replace(one.node, name=one.node.path.rpartition("/")[2])) for one in made]
+    mention = document("load", "core_py = 'core.py'", path="load.py")
+    index = TantivyIndex(tmp_path)
+    index.apply(1, by_path(*files, mention), [])
+    reader = index.reader()
+    core, of_tests, tool = (one.node.id for one in files)
+    assert _of_name(reader, "core.py") == {core, of_tests}
+    for text in ("src/core.py", "src/core.py:12", 'File "src/core.py", line 3, in load'):
+        assert _of_name(reader, text) == {core}
+    assert _of_name(reader, "tests/core.py:7") == {of_tests}
+    assert _of_name(reader, "tool.py") == {tool}
+    assert _of_name(reader, "other.py") == set()
+    inside = Selection(Scope(paths=("lib",)))
+    assert not [hit for hit in reader.search("core.py", inside, 9, UNKNOWN) if hit.score >= EXACT_SCORE]
+    index.close()
+
+
 def test_an_identifier_that_no_node_is_named_after_means_the_few_nodes_that_say_it(tmp_path: Path) -> None:
     saying = document("tally", "x = np.unique(y, return_counts=True)", path="deep/down/in/data.py")
     named = [document("counts", "return counts", path=f"counts/return{number}.py") for number in range(30)]

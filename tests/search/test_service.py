@@ -932,6 +932,43 @@ def test_names_are_suggested_where_words_found_nothing_whatever_meaning_found(se
     assert "lookup_price" in response.near_names
 
 
+def test_names_are_suggested_where_a_symbol_of_several_words_was_not_found(service: ContextSearchService) -> None:
+    response = service.search(SearchQuery(text="lokup_price"))
+    assert result(response, "lookup_price").matched(Signal.BM25), "price is a word like any other"
+    assert response.near_names[0] == "lookup_price"
+    for text in ("lookup_price", "price of a lookup", "records"):
+        assert service.search(SearchQuery(text=text)).near_names == ()
+    assert service.search(SearchQuery(text="lokup_price", mode=Mode.SEMANTIC)).near_names == (), (
+        "nobody asked full text"
+    )
+
+
+@pytest.mark.parametrize("mode", [Mode.HYBRID, Mode.KEYWORD])
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("shop/orders.py:8", "place_order"),
+        ("orders.py:5", "OrderBook"),
+        ('File "shop/orders.py", line 14, in cancel_order', "cancel_order"),
+        ("shop/orders.py", "orders"),
+        ("shop/orders.py:9999", "orders"),
+        ("class OrderBook", "OrderBook"),
+        ("def lookup_price(item):", "lookup_price"),
+    ],
+)
+def test_the_place_or_definition_that_a_query_spells_is_first(
+    service: ContextSearchService, mode: Mode, text: str, name: str
+) -> None:
+    assert names(service.search(SearchQuery(text=text, mode=mode)))[0] == name
+
+
+def test_a_line_outside_of_scope_and_floor_brings_nothing_in(service: ContextSearchService) -> None:
+    methods = Scope(kinds=(NodeKind.FUNCTION,))
+    assert "place_order" not in names(service.search(SearchQuery(text="shop/orders.py:8", scope=methods)))
+    fresh = SearchQuery(text="shop/storage.py:18", freshness_floor=Freshness.FRESH)
+    assert "old_backup" not in names(service.search(fresh))
+
+
 def test_guidance_counts_what_the_floor_and_min_score_left_out(service: ContextSearchService) -> None:
     floor = service.search(
         SearchQuery(

@@ -107,6 +107,21 @@ def test_of_several_definitions_the_one_in_a_file_or_directory_of_its_name_comes
     assert [nodes[hit.id].path for hit in ordered] == [places[3], places[2], places[0], places[1]]
 
 
+def test_of_several_definitions_a_pasted_line_means_the_one_with_its_signature() -> None:
+    kinds = ("JSON", "XML", "YAML", "ProtoBuf")
+    made = [
+        msgspec.structs.replace(
+            node(number, "Render", NodeKind.METHOD, f"{number}.go", lines=200 // number),
+            signature=f"func (r {kind}) Render(w http.ResponseWriter) error",
+        )
+        for number, kind in enumerate(kinds, 1)
+    ]
+    hits, nodes = listed(*((one, 2.0 * EXACT_BONUS) for one in made))
+    for one in made:
+        assert after(Definition(), hits, f"{one.signature} {{", nodes)[0].id == one.id
+    assert after(Definition(), hits, "Render", nodes)[0].id == made[0].id, "a name alone means the one with most code"
+
+
 def test_a_symbol_that_names_side_code_is_looked_for_there() -> None:
     mock, code = (
         node(number, "MockStore", NodeKind.CLASS, path) for number, path in ((1, "mocks/a.py"), (2, "b/a.py"))
