@@ -58,6 +58,7 @@ Index = TypeVar("Index", bound="DerivedIndex")
 LEAVE_SECONDS = 5.0  # a busy worker whose daemon closed the pipe is cut off after this
 TELL_SECONDS = 0.1
 COMMIT = "commit"  # what was checked out; noted with the first whole look and with every later one
+TEXT_WRITTEN = "text written"  # the generation for which full text was last written anew for its weights alone
 REBUILD_SHARE = 0.5  # of the files; when more changed, writing everything anew is quicker than replacing
 WORN_SHARE = 0.1  # of full text; when more of what it weighs words by is gone, it is written anew in a quiet moment
 _PR_SET_PDEATHSIG = 1
@@ -169,11 +170,17 @@ class IndexWorker:
         return tuple(problems)
 
     def _renew_worn_text(self, catalog: Catalog) -> bool:
-        """Writes full text anew that still weighs words by much that is gone; whether it did."""
+        """Writes full text anew that still weighs words by much that is gone; whether it did.
+
+        That is another generation: the same words are weighed differently, so the same question may be answered so.
+        """
         if self._text is None or self._text.worn <= WORN_SHARE:
             return False
+        with catalog.write() as writer:
+            writer.set_meta(TEXT_WRITTEN, str(writer.generation))
         with catalog.read() as snapshot:
             self._text.rebuild(snapshot.generation, snapshot.documents())
+        self._layout.note_generation(catalog.generation)
         return True
 
     def _refresh(self, order: Refresh, problems: list[str]) -> None:

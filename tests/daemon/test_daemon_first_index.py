@@ -104,9 +104,9 @@ def test_full_text_that_weighs_words_by_much_that_is_gone_is_written_anew_in_a_q
         assert worker._text.worn > WORN_SHARE
         told.clear()
         assert worker.prepare() == ()
-        assert told == [Committed("text", generation)]
+        assert told == [Committed("text", generation + 1)], "other weights are another generation"
         assert worker._text.worn == 0.0
-        assert (worker._text.generation, worker._text.reader().count()) == (generation, nodes)
+        assert (worker._text.generation, worker._text.reader().count()) == (generation + 1, nodes)
 
 
 def callers_of(session: Session, name: str, symbol: str) -> set[str]:
