@@ -121,7 +121,7 @@ def node(ctx: click.Context, symbol: str, repository: str, as_json: bool) -> Non
     if as_json:
         click.echo(show.as_json(response))
         return
-    click.echo(f"{show.node_line(response.node)}  id {response.node.id}")
+    click.echo(f"{show.node_line(response.node)}  id {response.node.id}{show.mark(response.node)}")
     click.echo(show.freshness_line(response.freshness))
     unresolved = f", {len(response.unresolved)} unresolved calls" if response.unresolved else ""
     click.echo(f"{response.caller_count} callers, {response.dependency_count} dependencies{unresolved}")
@@ -141,7 +141,7 @@ def outline(ctx: click.Context, target: str, repository: str, as_json: bool) -> 
     if as_json:
         click.echo(show.as_json(response))
     for entry in response.entries if not as_json else ():
-        click.echo(f"{'  ' * entry.depth}{show.node_line(entry.node)}")
+        click.echo(show.outline_line(entry))
     if not response.entries:
         click.echo(f"nothing indexed at {target}; `ctxsearch status` counts what was skipped", err=True)
     ctx.exit(FOUND if response.entries else NOTHING)
@@ -185,7 +185,7 @@ def freshness(ctx: click.Context, target: str | None, repository: str, as_json: 
             return
     request = graph_pb2.GetNodeRequest(selector=selector(session, target, repository), omit_text=True)
     response = session.graph("GetNode", request)
-    lines = (show.node_line(response.node), *show.freshness_lines(response.freshness))
+    lines = (f"{show.node_line(response.node)}{show.mark(response.node)}", *show.freshness_lines(response.freshness))
     click.echo(show.as_json(response) if as_json else "\n".join(lines))
 
 
@@ -202,7 +202,8 @@ def _show_outline_freshness(listing: graph_pb2.OutlineResponse, as_json: bool) -
         click.echo(show.as_json(listing))
         return
     for entry in listing.entries:
-        click.echo(f"{'  ' * entry.depth}{show.node_line(entry.node)}  {show.freshness_line(entry.freshness)}")
+        told = f"{show.node_line(entry.node)}  {show.freshness_line(entry.freshness)}"
+        click.echo(f"{'  ' * entry.depth}{told}{show.mark(entry.node)}")
 
 
 VERBS: dict[str, click.Command] = {

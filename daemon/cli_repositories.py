@@ -229,7 +229,7 @@ def _status_lines(answer: repository_pb2.GetStatusResponse) -> Iterator[str]:
     yield f"{show.progress_line(answer.progress)}"
     yield f"root: {show.safe(answer.repository.root)}"
     when = answer.indexed_time.ToDatetime().isoformat(" ", "seconds") if answer.HasField("indexed_time") else "never"
-    since = f"{answer.trailing_files} files known to have changed since"
+    since = f"{answer.trailing_files} {'file' if answer.trailing_files == 1 else 'files'} known to have changed since"
     yield f"indexed: {when} UTC, commit {answer.commit[:12] or '-'}, {since}"
     yield f"files {answer.files}, nodes {answer.nodes}, edges {answer.edges}, vectors {answer.embedded_nodes}"
     yield from show.counts("languages", answer.languages)

@@ -138,8 +138,7 @@ class Tools:
     def file_resource(self, repository: str, path: str) -> str:
         """One indexed file's outline."""
         entries = outlined(self._session, path, repository, freshness=False).entries
-        lines = (f"{'  ' * entry.depth}{show.node_line(entry.node)}" for entry in entries)
-        return within_budget(lines, MAX_TOKENS) or f"nothing indexed at {path}"
+        return within_budget(map(show.outline_line, entries), MAX_TOKENS) or f"nothing indexed at {path}"
 
     def _reached(self, method: str, request: Any, max_tokens: int) -> str:
         return within_budget(show.reached(self._session.graph(method, request)), max_tokens)
@@ -163,7 +162,7 @@ class Tools:
 
 def node_text(response: graph_pb2.GetNodeResponse) -> Iterable[str]:
     """One node for an agent."""
-    yield f"{show.node_line(response.node)}  id {response.node.id}"
+    yield f"{show.node_line(response.node)}  id {response.node.id}{show.mark(response.node)}"
     yield show.freshness_line(response.freshness)
     yield f"{response.caller_count} callers, {response.dependency_count} dependencies"
     for offset, line in enumerate(response.body.split("\n") if response.body else ()):

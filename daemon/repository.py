@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,12 +19,11 @@ from ctxsearch.daemon.memory import release_memory, resident_bytes
 from ctxsearch.daemon.messages import Committed, Done, Job, Phase, Prepare, Progress, Refresh
 from ctxsearch.daemon.process import WorkerProcess
 from ctxsearch.daemon.registry import RepositoryRecord
-from ctxsearch.daemon.snapshot import Snapshot
+from ctxsearch.daemon.snapshot import Snapshot, differing
 from ctxsearch.daemon.stores import Stores
 from ctxsearch.daemon.watch import git_is_writing
 from ctxsearch.graph.catalog import CatalogCorruptError
 from ctxsearch.graph.model import NodeId
-from ctxsearch.search.ports import OnDisk
 
 _log = get_logger("ctxsearch.repository")
 DISTRUST_SECONDS = 600.0
@@ -119,6 +118,7 @@ class Repository:
         self._follow_state = State(Phase.IDLE)
         self._snapshot: Snapshot | None = None
         self._under_way: tuple[str, ...] = ()
+        self._found_changed: frozenset[str] = frozenset()  # files that an answer had to mark, whoever told of them
         self._unreadable: frozenset[str] = frozenset()  # changed, and could not be indexed; the indexing thread's own
         self._behind = False  # history or vectors have something to do
         self._unread = False  # history and vectors of before a restart are on disk, and not read yet
@@ -171,6 +171,20 @@ class Repository:
         """Files known to have changed that the snapshot does not have."""
         with self._changed:
             return len(self._wishes.paths.union(self._under_way))
+
+    def changed_files(self) -> int:
+        """Files known to have changed: those told of, and those that an answer met and that still differ."""
+        with self._changed:
+            told, met, snapshot = self._wishes.paths.union(self._under_way), self._found_changed, self._snapshot
+        still = _differing(snapshot, met) if snapshot is not None else met
+        with self._changed:
+            self._found_changed -= met - still
+        return len(told | still)
+
+    def note_changed(self, paths: Collection[str]) -> None:
+        """An answer met files that are no longer what was indexed."""
+        with self._changed:
+            self._found_changed |= frozenset(paths)
 
     @property
     def is_busy(self) -> bool:
@@ -569,8 +583,4 @@ def _says_less(before: Snapshot, after: Snapshot) -> bool:
 
 def _differing(snapshot: Snapshot, paths: frozenset[str]) -> frozenset[str]:
     """The files whose text is no longer what was indexed."""
-    nodes = [node for path in sorted(paths) for node in snapshot.graph.outline(path)[:1]]
-    found = snapshot.texts.contents(nodes, bodies=False)
-    return frozenset(
-        node.path for node, each in zip(nodes, found, strict=True) if each.on_disk in (OnDisk.CHANGED, OnDisk.VANISHED)
-    )
+    return differing(snapshot, [node for path in sorted(paths) for node in snapshot.graph.outline(path)[:1]])

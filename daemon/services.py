@@ -129,8 +129,10 @@ class Graph(graph_pb2_grpc.GraphServiceServicer):
         """One node, whole."""
         detail = self._workspace.detail(self._located(request.selector), with_text=not request.omit_text)
         snapshot = detail.located.snapshot
+        changed = self._workspace.changed_on_disk(snapshot, [detail.located.node])
+        node = wire.node_to_wire(detail.located.node, snapshot.repository, changed)
         return graph_pb2.GetNodeResponse(
-            node=wire.node_to_wire(detail.located.node, snapshot.repository),
+            node=node,
             doc=wire.clean(detail.doc),
             body=wire.clean(detail.body),
             freshness=wire.freshness_to_wire(detail.freshness, detail.past, detail.reasons),
@@ -138,7 +140,7 @@ class Graph(graph_pb2_grpc.GraphServiceServicer):
             dependency_count=detail.dependencies,
             unresolved=map(wire.unresolved_to_wire, detail.unresolved),
             generation=snapshot.generation,
-            changed_on_disk=detail.changed_on_disk,
+            changed_on_disk=node.changed_on_disk,
             graph_ready=snapshot.graph_ready,
         )
 
@@ -159,7 +161,7 @@ class Graph(graph_pb2_grpc.GraphServiceServicer):
         found = [each for each in found if not kinds or each.node.kind in kinds]
         page, token = paged(found, request.page_size, request.page_token, 100)
         return graph_pb2.FindNodesResponse(
-            nodes=[wire.node_to_wire(each.node, each.snapshot.repository) for each in page],
+            nodes=self._nodes_to_wire(page),
             next_page_token=token,
             near_names=map(wire.clean, near if not found else ()),
         )
@@ -202,7 +204,7 @@ class Graph(graph_pb2_grpc.GraphServiceServicer):
         depth = bounded("max_depth", request.max_depth, 1, 32, 12)
         nodes, edges = self._workspace.path(start, end, depth, confidence_of(request))
         return graph_pb2.PathResponse(
-            nodes=[wire.node_to_wire(node, start.snapshot.repository) for node in nodes],
+            nodes=self._nodes_to_wire([Located(start.snapshot, node) for node in nodes]),
             edges=map(wire.edge_to_wire, edges),
             generation=start.snapshot.generation,
         )
@@ -213,8 +215,10 @@ class Graph(graph_pb2_grpc.GraphServiceServicer):
         depths = depths_of(nodes)
         page, token = paged(nodes, request.page_size, request.page_token, 200)
         response = graph_pb2.OutlineResponse(next_page_token=token, generation=snapshot.generation)
+        changed = self._workspace.changed_on_disk(snapshot, page)
         for node in page:
-            entry = response.entries.add(node=wire.node_to_wire(node, snapshot.repository), depth=depths[node.id])
+            shown = wire.node_to_wire(node, snapshot.repository, changed)
+            entry = response.entries.add(node=shown, depth=depths[node.id])
             if request.include_freshness:
                 found = snapshot.freshness
                 told = wire.freshness_to_wire(found.fact(node.id), found.past(node.id), found.reasons(node.id))
@@ -230,14 +234,28 @@ class Graph(graph_pb2_grpc.GraphServiceServicer):
 
     def _reached(self, located: Located, found: Traversal, direction: Direction) -> dict[str, Any]:
         repository = located.snapshot.repository
+        shown = [located.node, *(hit.node for hit in found.hits)]
+        changed = self._workspace.changed_on_disk(located.snapshot, shown)
         return {
-            "node": wire.node_to_wire(located.node, repository),
+            "node": wire.node_to_wire(located.node, repository, changed),
             "reached": [
-                wire.reached_to_wire(one, repository) for one in self._workspace.placed(located, found, direction)
+                wire.reached_to_wire(one, repository, changed)
+                for one in self._workspace.placed(located, found, direction)
             ],
             "truncated": found.truncated,
             "generation": located.snapshot.generation,
         }
+
+    def _nodes_to_wire(self, nodes: Sequence[Located]) -> Iterator[node_pb2.Node]:
+        """Nodes, perhaps of several repositories, in their order."""
+        snapshots = {each.snapshot.repository: each.snapshot for each in nodes}
+        changed = {
+            name: self._workspace.changed_on_disk(snapshot, [each.node for each in nodes if each.snapshot is snapshot])
+            for name, snapshot in snapshots.items()
+        }
+        for each in nodes:
+            name = each.snapshot.repository
+            yield wire.node_to_wire(each.node, name, changed[name])
 
     def _walkable(self, selector: node_pb2.NodeSelector) -> Located:
         return self._workspace.walkable(self._located(selector))
@@ -309,7 +327,7 @@ class Repositories(repository_pb2_grpc.RepositoryServiceServicer):
         response = repository_pb2.GetStatusResponse(
             repository=record_to_wire(repository.record),
             progress=progress_to_wire(repository),
-            trailing_files=repository.trailing_files,
+            trailing_files=repository.changed_files(),
             sizes=[repository_pb2.PartSize(name=n, bytes=b) for n, b in self._workspace.sizes(repository.record)],
             watching=self._workspace.is_watching(request.repository),
             worker_memory_bytes=repository.worker_memory(),

@@ -58,6 +58,11 @@ def node_line(node: node_pb2.Node, with_repository: bool = False) -> str:
     return f"{where}  {click.style(safe(node.qualified_name or node.name), bold=True)}  {kind_word(node)}"
 
 
+def mark(node: node_pb2.Node) -> str:
+    """What follows a node in its line if its file is no longer what was indexed."""
+    return click.style("  changed on disk", fg="yellow") if node.changed_on_disk else ""
+
+
 def results(response: search_pb2.ContextSearchResponse, explain: bool, *, here: bool = False) -> Iterator[str]:
     """The answer to a search; `here`: in the one repository that the reader stands in, so that paths say enough."""
     yield from ranked(response, explain, here=here)
@@ -100,10 +105,9 @@ def _trailing(index: search_pb2.IndexState) -> str:
 def _result(number: int, result: search_pb2.SearchResult, several: bool) -> Iterator[str]:
     freshness = word(node_pb2.Freshness, result.freshness)
     found_by = "+".join(word(search_pb2.Signal, s.signal) for s in result.signals if s.rank) or "-"
-    changed = click.style("  changed on disk", fg="yellow") if result.changed_on_disk else ""
     yield (
         f"{number:>3}  {node_line(result.node, several)}  {result.score:.3f}  {found_by}  "
-        f"{click.style(freshness, fg=_FRESHNESS_COLOURS.get(result.freshness, 'white'))}{changed}"
+        f"{click.style(freshness, fg=_FRESHNESS_COLOURS.get(result.freshness, 'white'))}{mark(result.node)}"
     )
     if result.node.signature:
         yield f"     {safe(result.node.signature)}"
@@ -180,7 +184,7 @@ def _merge(explanation: search_pb2.Explanation) -> Iterator[str]:
 
 def reached(response: Any) -> Iterator[str]:
     """The answer of callers, dependencies, related or impact."""
-    yield node_line(response.node)
+    yield f"{node_line(response.node)}{mark(response.node)}"
     for item in response.reached:
         yield from _reached_lines(item)
     for call in getattr(response, "unresolved", ()):
@@ -193,17 +197,23 @@ def reached(response: Any) -> Iterator[str]:
 def _reached_lines(item: graph_pb2.ReachedNode) -> Iterator[str]:
     """A node, the edge to it, and the line of code that makes the edge."""
     indent = "  " * item.distance
-    yield f"{indent}{node_line(item.node)}  {word(node_pb2.EdgeKind, item.via)} {item.confidence:.2f}"
+    edge = f"{word(node_pb2.EdgeKind, item.via)} {item.confidence:.2f}"
+    yield f"{indent}{node_line(item.node)}  {edge}{mark(item.node)}"
     if item.lines and item.line_text:
         more = f"  (also {', '.join(map(str, item.lines[1:]))})" if len(item.lines) > 1 else ""
         yield f"{indent}{click.style(f'{item.lines[0]:>5} |', dim=True)} {safe(item.line_text)}{more}"
+
+
+def outline_line(entry: graph_pb2.OutlineEntry) -> str:
+    """One node of an outline."""
+    return f"{'  ' * entry.depth}{node_line(entry.node)}{mark(entry.node)}"
 
 
 def path_lines(nodes: Sequence[node_pb2.Node], edges: Sequence[node_pb2.Edge]) -> Iterator[str]:
     """A way from node to node."""
     for position, node in enumerate(nodes):
         via = f"  {word(node_pb2.EdgeKind, edges[position - 1].kind)} -> " if position else ""
-        yield f"{via}{node_line(node)}"
+        yield f"{via}{node_line(node)}{mark(node)}"
 
 
 def freshness_line(facts: node_pb2.NodeFreshness) -> str:
@@ -249,7 +259,7 @@ def freshness_chart(answer: graph_pb2.SummarizeFreshnessResponse) -> Iterator[st
         yield "oldest code that living code relies on:"
     for hot in answer.oldest_hot:
         age = f"{'>' if hot.older_than_horizon else ''}{hot.age_days}"
-        yield f"{age:>6} days {hot.living_references:5} references  {node_line(hot.node)}"
+        yield f"{age:>6} days {hot.living_references:5} references  {node_line(hot.node)}{mark(hot.node)}"
 
 
 def _day(facts: node_pb2.NodeFreshness) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -223,9 +223,9 @@ def kinds_from_wire(kinds: Sequence[int]) -> tuple[NodeKind, ...]:
 # Answers
 
 
-def node_to_wire(node: CodeNode, repository: str) -> node_pb2.Node:
-    """A node."""
-    message = node_pb2.Node()
+def node_to_wire(node: CodeNode, repository: str, changed: Container[str] = ()) -> node_pb2.Node:
+    """A node; `changed` are the paths that are no longer what was indexed."""
+    message = node_pb2.Node(changed_on_disk=node.path in changed)
     _put_node(message, node, repository)
     return message
 
@@ -314,7 +314,7 @@ def summary_to_wire(summary: FreshnessSummary) -> graph_pb2.SummarizeFreshnessRe
         response.shares.add(freshness=_FRESHNESS[kind.name], nodes=count, share=count / total if total else 0.0)
     for hot, node in summary.oldest_hot:
         response.oldest_hot.add(
-            node=node_to_wire(node, snapshot.repository),
+            node=node_to_wire(node, snapshot.repository, summary.changed),
             age_days=hot.age_days,
             older_than_horizon=hot.older_than_horizon,
             living_references=hot.living_references,
@@ -322,11 +322,11 @@ def summary_to_wire(summary: FreshnessSummary) -> graph_pb2.SummarizeFreshnessRe
     return response
 
 
-def reached_to_wire(one: Placed, repository: str) -> graph_pb2.ReachedNode:
+def reached_to_wire(one: Placed, repository: str, changed: Container[str]) -> graph_pb2.ReachedNode:
     """A node that a walk reached."""
     hit = one.hit
     return graph_pb2.ReachedNode(
-        node=node_to_wire(hit.node, repository),
+        node=node_to_wire(hit.node, repository, changed),
         distance=hit.distance,
         confidence=hit.confidence,
         via=_edge_kind(hit.via),
@@ -407,7 +407,7 @@ def _put_result(message: search_pb2.SearchResult, result: SearchResult, ran: Ite
     message.matched_fuzzy = Signal.FUZZY in votes
     message.matched_graph_expansion = result.reach is not None
     message.label = _LABELS[result.label]
-    message.changed_on_disk = result.on_disk in (OnDisk.CHANGED, OnDisk.VANISHED)
+    message.changed_on_disk = message.node.changed_on_disk = result.on_disk in (OnDisk.CHANGED, OnDisk.VANISHED)
     if fact.commit_time:
         message.last_commit_time.seconds = fact.commit_time
     if result.reach is not None:

@@ -14,8 +14,8 @@ import shutil
 import sys
 import threading
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -40,7 +40,7 @@ from ctxsearch.daemon.repository import Patience, Repository
 from ctxsearch.daemon.session import working_tree_root
 from ctxsearch.daemon.settings import Settings
 from ctxsearch.daemon.sites import Direction, Placed, placed
-from ctxsearch.daemon.snapshot import Snapshot
+from ctxsearch.daemon.snapshot import Snapshot, differing
 from ctxsearch.daemon.stores import Stores
 from ctxsearch.daemon.texts import KeptTexts
 from ctxsearch.daemon.tracing import note_signal
@@ -92,7 +92,6 @@ class NodeDetail:
     callers: int
     dependencies: int
     unresolved: tuple[Unresolved, ...]
-    changed_on_disk: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +101,7 @@ class FreshnessSummary:
     snapshot: Snapshot
     counts: dict[Freshness, int]
     oldest_hot: tuple[tuple[OldHot, CodeNode], ...]
+    changed: frozenset[str]  # of their files, those that are no longer what was indexed
 
 
 class Workspace:
@@ -265,9 +265,9 @@ class Workspace:
         """How fresh a repository is as a whole."""
         snapshot = self._only_snapshot(name)
         hot = ((each, snapshot.graph.node(each.id)) for each in snapshot.freshness.oldest_hot(most))
-        return FreshnessSummary(
-            snapshot, self.freshness_counts(snapshot), tuple((each, node) for each, node in hot if node is not None)
-        )
+        oldest = tuple((each, node) for each, node in hot if node is not None)
+        changed = self.changed_on_disk(snapshot, [node for _, node in oldest])
+        return FreshnessSummary(snapshot, self.freshness_counts(snapshot), oldest, changed)
 
     def is_watching(self, name: str) -> bool:
         """True while file events of a repository are being received."""
@@ -303,7 +303,9 @@ class Workspace:
                 note_signal(report.signal.value, report.milliseconds)
             elif len(ready) == 1 and _has_store(ready[0], report.signal):
                 ready[0].distrust(report.error)
-        return self._with_missing(_with_trailing(response, chosen, trailing), chosen, ready)
+        changed = _shown_changed(response)
+        self._tell_of_changed(changed)
+        return self._with_missing(_with_trailing(response, chosen, trailing, changed), chosen, ready)
 
     @contextlib.contextmanager
     def _healing(self, asked: Sequence[Repository]) -> Iterator[None]:
@@ -405,7 +407,7 @@ class Workspace:
         """Everything about a node."""
         snapshot, node = located.snapshot, located.node
         with self._healing(self.repositories()):
-            content = snapshot.texts.contents([node])[0]
+            content = snapshot.texts.contents([node])[0] if with_text else None
             with snapshot.catalog.use() as catalog:
                 unresolved = catalog.unresolved(node)
                 documents = dict(catalog.documents([node.path])) if with_text else {}
@@ -413,15 +415,30 @@ class Workspace:
         return NodeDetail(
             located=located,
             doc=doc,
-            body=content.body if with_text else "",
+            body=content.body if content is not None else "",
             freshness=snapshot.freshness.fact(node.id),
             past=snapshot.freshness.past(node.id),
             reasons=snapshot.freshness.reasons(node.id),
             callers=snapshot.graph.callers([node.id], 1).reached,
             dependencies=snapshot.graph.dependencies([node.id], 1).reached,
             unresolved=unresolved,
-            changed_on_disk=content.on_disk.value in ("changed", "vanished"),
         )
+
+    def changed_on_disk(self, snapshot: Snapshot, nodes: Iterable[CodeNode]) -> frozenset[str]:
+        """The files of these nodes that are no longer what was indexed: where a node is shown, its place is marked.
+
+        Its repository counts them among those that changed.
+        """
+        with self._healing(self.repositories()):
+            changed = differing(snapshot, list(nodes))
+        self._tell_of_changed({snapshot.repository: changed})
+        return changed
+
+    def _tell_of_changed(self, found: Mapping[str, Collection[str]]) -> None:
+        for name, paths in found.items():
+            repository = self._repositories.get(name) if paths else None
+            if repository is not None:  # else it was removed meanwhile
+                repository.note_changed(paths)
 
     def reasons(self, name: str, node_id: str) -> tuple[str, ...]:
         """Why a node has its freshness class."""
@@ -663,14 +680,23 @@ def _nothing_searched(query: SearchQuery, added: Sequence[Repository]) -> Search
     return SearchResponse(results=(), signals=(), indexed=(), guidance=Guidance(searched))
 
 
-def _with_trailing(response: SearchResponse, asked: Sequence[Repository], before: Mapping[str, int]) -> SearchResponse:
+def _shown_changed(response: SearchResponse) -> dict[str, set[str]]:
+    """The files of the results that are no longer what was indexed, by repository."""
+    changed: defaultdict[str, set[str]] = defaultdict(set)
+    for result in response.results:
+        if result.on_disk in (OnDisk.CHANGED, OnDisk.VANISHED):
+            changed[result.repository].add(result.node.path)
+    return dict(changed)
+
+
+def _with_trailing(
+    response: SearchResponse,
+    asked: Sequence[Repository],
+    before: Mapping[str, int],
+    changed: Mapping[str, Collection[str]],
+) -> SearchResponse:
     """Says how many files changed since what answered was indexed: those known of, and no fewer than results show."""
-    changed = {
-        (result.repository, result.node.path)
-        for result in response.results
-        if result.on_disk in (OnDisk.CHANGED, OnDisk.VANISHED)
-    }
-    shown = Counter(name for name, _ in changed)
+    shown = {name: len(paths) for name, paths in changed.items()}
     repositories = {each.record.name: each for each in asked}
 
     def known(index: Indexed) -> int:
@@ -684,7 +710,8 @@ def _with_trailing(response: SearchResponse, asked: Sequence[Repository], before
     return replace(
         response,
         indexed=tuple(
-            replace(index, pending_files=max(known(index), shown[index.repository])) for index in response.indexed
+            replace(index, pending_files=max(known(index), shown.get(index.repository, 0)))
+            for index in response.indexed
         ),
     )
 

@@ -334,6 +334,48 @@ def test_a_directory_with_nothing_to_index_is_an_error_with_a_reason(session: Se
         add_and_wait(session, tmp_path / "empty")
 
 
+def test_every_verb_of_the_graph_marks_what_changed_since_it_was_indexed(
+    settings: Settings, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CTXSEARCH_WATCH", "0")
+    session = Session(settings, project)
+    add_and_wait(session, project)
+    verbs = (
+        ("node", "apply_discount"),
+        ("callers", "apply_discount"),
+        ("dependencies", "total_price"),
+        ("related", "apply_discount"),
+        ("impact", "apply_discount"),
+        ("path", "place_order", "apply_discount"),
+        ("outline", "shop"),
+        ("freshness", "shop/pricing.py"),
+        ("freshness", "apply_discount"),
+    )
+
+    def marked(*words: str) -> set[str]:
+        lines = cli(settings, project, *words).stdout.splitlines()
+        shown = [line.split() for line in lines if line.endswith("  changed on disk")]
+        return {word.partition(":")[0] for words in shown for word in words if ".py:" in word}
+
+    assert not any(marked(*words) for words in verbs)
+    file = project / "shop" / "pricing.py"
+    before = file.read_text()
+    file.write_text(f"# moved\n# down\n{before}")
+    for words in verbs:
+        assert marked(*words) == {"shop/pricing.py"}, words
+        told = cli(settings, project, *words, "--json").stdout
+        assert '"changed_on_disk": true' in told, words
+    found = session.graph("FindNodes", graph_pb2.FindNodesRequest(name="apply_discount"))
+    assert [node.changed_on_disk for node in found.nodes] == [True]
+    assert status(session, project.name).trailing_files == 1
+    file.write_text(before)
+    assert status(session, project.name).trailing_files == 0
+    assert not marked("callers", "apply_discount")
+    shutil.move(project, project.with_name("moved"))
+    response = session.graph("Outline", graph_pb2.OutlineRequest(repository=project.name, path="web"))
+    assert all(entry.node.changed_on_disk for entry in response.entries)
+
+
 def test_a_plain_directory_without_git_is_indexed(session: Session, tmp_path: Path) -> None:
     folder = tmp_path / "plain"
     folder.mkdir()

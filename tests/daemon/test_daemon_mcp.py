@@ -20,7 +20,8 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 from ctxsearch.daemon.agents import AGENTS, AgentConfigError, config_path, install, merge_json, merge_toml
-from ctxsearch.daemon.mcp import CHARS_PER_TOKEN, within_budget
+from ctxsearch.daemon.mcp import CHARS_PER_TOKEN, node_text, within_budget
+from ctxsearch.v1 import graph_pb2, node_pb2
 
 TOOLS = {"search_context", "get_node", "callers", "dependencies", "impact", "index_status"}
 
@@ -148,6 +149,13 @@ def test_http_answers_with_the_token_and_refuses_everything_else(http: tuple[str
         (right | {"Origin": "http://evil.example"}, 403),
     ):
         assert httpx2.post(url, json=body, headers=headers, timeout=30).status_code == status
+
+
+def test_a_node_whose_file_changed_since_is_marked_for_an_agent() -> None:
+    node = node_pb2.Node(name="settle", path="shop/till.py", start_line=3, changed_on_disk=True)
+    assert (
+        within_budget(node_text(graph_pb2.GetNodeResponse(node=node)), 100).split("\n")[0].endswith("  changed on disk")
+    )
 
 
 def test_a_budget_cuts_whole_lines() -> None:

@@ -363,6 +363,7 @@ class Node(_message.Message):
     FLAGS_FIELD_NUMBER: _builtins.int
     CONTENT_HASH_FIELD_NUMBER: _builtins.int
     PARENT_ID_FIELD_NUMBER: _builtins.int
+    CHANGED_ON_DISK_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Stable while path, kind and qualified name are; unique within its repository."""
     kind: Global___NodeKind.ValueType
@@ -387,6 +388,8 @@ class Node(_message.Message):
     """Hash of its source text."""
     parent_id: _builtins.str
     """The node that contains it; empty at the top."""
+    changed_on_disk: _builtins.bool
+    """True if its file changed or vanished on disk since it was indexed: lines and text are those of then."""
     @_builtins.property
     def flags(self) -> _containers.RepeatedScalarFieldContainer[Global___NodeFlag.ValueType]:
         """Facts about it."""
@@ -407,10 +410,11 @@ class Node(_message.Message):
         flags: _abc.Iterable[Global___NodeFlag.ValueType] | None = ...,
         content_hash: _builtins.str = ...,
         parent_id: _builtins.str = ...,
+        changed_on_disk: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["content_hash", b"content_hash", "end_line", b"end_line", "flags", b"flags", "id", b"id", "kind", b"kind", "language", b"language", "name", b"name", "parent_id", b"parent_id", "path", b"path", "qualified_name", b"qualified_name", "repository", b"repository", "signature", b"signature", "start_line", b"start_line"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["changed_on_disk", b"changed_on_disk", "content_hash", b"content_hash", "end_line", b"end_line", "flags", b"flags", "id", b"id", "kind", b"kind", "language", b"language", "name", b"name", "parent_id", b"parent_id", "path", b"path", "qualified_name", b"qualified_name", "repository", b"repository", "signature", b"signature", "start_line", b"start_line"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
