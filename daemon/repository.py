@@ -118,6 +118,7 @@ class Repository:
         self._follow_state = State(Phase.IDLE)
         self._snapshot: Snapshot | None = None
         self._under_way: tuple[str, ...] = ()
+        self._unembedded: tuple[Snapshot | None, int] = (None, 0)  # as last counted; replaced as a whole
         self._found_changed: frozenset[str] = frozenset()  # files that an answer had to mark, whoever told of them
         self._unreadable: frozenset[str] = frozenset()  # changed, and could not be indexed; the indexing thread's own
         self._behind = False  # history or vectors have something to do
@@ -160,11 +161,19 @@ class Repository:
 
     @property
     def no_vectors_because(self) -> str:
-        """What went wrong where this answers without any vectors; "" where they are there, or still to come."""
+        """What went wrong where this answers without all vectors; "" where they are there, or still to come."""
         with self._changed:
             snapshot, follower = self._snapshot, self._follow_state
-        is_without = snapshot is not None and snapshot.vectors is None
+        is_without = snapshot is not None and not snapshot.vectors_ready
         return "; ".join(follower.errors) if is_without else ""
+
+    def unembedded(self, snapshot: Snapshot) -> int:
+        """How many nodes of a snapshot of its own have no vector yet; while that stays so it is counted once."""
+        of, count = self._unembedded
+        if of is not snapshot:
+            count = snapshot.unembedded()
+            self._unembedded = snapshot, count
+        return count
 
     @property
     def trailing_files(self) -> int:

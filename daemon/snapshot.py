@@ -55,6 +55,16 @@ class Snapshot:
         """True if every node of this generation has its vector."""
         return self.vectors is not None and self.vectors.generation >= self.generation
 
+    def unembedded(self) -> int:
+        """How many of its nodes have no vector yet, where vectors are there and behind; an edit may well add none."""
+        vectors = self.vectors
+        if vectors is None or self.vectors_ready:
+            return 0
+        with self.catalog.use() as catalog:
+            since = vectors.generation if vectors.generation <= self.generation else 0
+            changed = catalog.changes_since(since).documents
+        return vectors.lacking([node.id for path in changed for node in self.graph.outline(path)])
+
     @property
     def history_ready(self) -> bool:
         """True if freshness was computed for this generation."""

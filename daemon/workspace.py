@@ -291,6 +291,7 @@ class Workspace:
         if len(ready) == 1:
             ready[0].expect_edits()
         trailing = {each.record.name: each.trailing_files for each in chosen}
+        snapshots = [(each, each.snapshot) for each in ready]
         try:
             with self._healing(ready):
                 response = self._service.search(self._of_what_is_there(query))
@@ -303,6 +304,7 @@ class Workspace:
                 note_signal(report.signal.value, report.milliseconds)
             elif len(ready) == 1 and _has_store(ready[0], report.signal):
                 ready[0].distrust(report.error)
+        response = self._with_vectors_behind(response, snapshots)
         changed = _shown_changed(response)
         self._tell_of_changed(changed)
         return self._with_missing(_with_trailing(response, chosen, trailing, changed), chosen, ready)
@@ -346,6 +348,25 @@ class Workspace:
         else:
             repository.wait_first(_loading(patience))
         return repository.snapshot is not None
+
+    def _with_vectors_behind(
+        self, response: SearchResponse, before: Sequence[tuple[Repository, Snapshot | None]]
+    ) -> SearchResponse:
+        """Says where what was edited last has words and calls already, and no vectors yet."""
+        if not any(report.signal is Signal.SEMANTIC and report.ran for report in response.signals):
+            return response
+        answered = {index.repository: index.generation for index in response.indexed}
+        warnings = []
+        for repository, snapshot in before:
+            name = repository.record.name
+            if snapshot is None or snapshot.generation != answered.get(name):
+                snapshot = repository.snapshot  # published while the question was on its way
+            count = repository.unembedded(snapshot) if snapshot is not None else 0
+            if count:
+                warnings.append(
+                    f"semantic is behind: no vectors yet of {count} new {'node' if count == 1 else 'nodes'} of {name}"
+                )
+        return replace(response, degraded=True, warnings=(*response.warnings, *warnings)) if warnings else response
 
     def _with_missing(
         self, response: SearchResponse, chosen: Sequence[Repository], ready: Sequence[Repository]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 import functools
 import struct
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, cast, overload, runtime_checkable
 
@@ -260,6 +260,10 @@ class VectorReader(Protocol):
 
     def count(self) -> int:
         """Nodes that can be found."""
+        ...
+
+    def lacking(self, ids: Collection[NodeId]) -> int:
+        """How many of these nodes cannot be found."""
         ...
 
 

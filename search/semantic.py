@@ -15,7 +15,7 @@ import math
 import re
 import threading
 import weakref
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -352,6 +352,10 @@ class MatrixReader:
         """Nodes that can be found."""
         return self._matrix.node_count
 
+    def lacking(self, ids: Collection[NodeId]) -> int:
+        """How many of these nodes cannot be found."""
+        return self._matrix.lacking(ids)
+
     def search(self, vector: Floats, selection: Selection, limit: int) -> Hits:
         """Nearest nodes first."""
         return self._matrix.search(vector, selection, limit) if np.any(vector) else NO_HITS
@@ -372,6 +376,15 @@ class LanceReader:
     def count(self) -> int:
         """Nodes that can be found."""
         return len(np.unique(self._table.search().select(["node"]).limit(2**31 - 1).to_arrow()["node"].to_numpy()))
+
+    def lacking(self, ids: Collection[NodeId]) -> int:
+        """How many of these nodes cannot be found."""
+        found: set[int] = set()
+        for some in _chunks(sorted(set(ids)), 1_000):
+            condition = f"node IN ({', '.join(str(int(node_id, 16)) for node_id in some)})"
+            rows = self._table.search().where(condition).select(["node"]).limit(2**31 - 1).to_arrow()
+            found.update(rows["node"].to_pylist())
+        return len(set(ids)) - len(found)
 
     def search(self, vector: Floats, selection: Selection, limit: int) -> Sequence[Hit]:
         """Nearest nodes first; looks deeper until enough are left after folding and the freshness floor."""

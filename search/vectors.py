@@ -146,6 +146,14 @@ class VectorMatrix:
         live = [block.nodes[mask] for block, mask in zip(self.blocks, self.alive, strict=True)]
         return len(np.unique(np.concatenate(live))) if live else 0
 
+    def lacking(self, ids: Collection[NodeId]) -> int:
+        """How many of these nodes have no live row."""
+        wanted = numbers_of(set(ids))
+        known = np.zeros(len(wanted), dtype=np.bool_)
+        for block, mask in zip(self.blocks, self.alive, strict=True):
+            known |= np.isin(wanted, block.nodes[mask])
+        return int(np.count_nonzero(~known))
+
     def search(self, vector: Floats, selection: Selection, limit: int) -> Hits:
         """Nearest nodes first; pieces folded to their node; nothing that points away from the query."""
         masks = self._selected(selection)

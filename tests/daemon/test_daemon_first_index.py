@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from daemon_project import add_and_wait, names, refresh, search
 
-from ctxsearch.daemon.cli_repositories import wait_for_index
-from ctxsearch.daemon.client import DaemonError
+from ctxsearch.daemon.cli_repositories import follow, wait_for_index
+from ctxsearch.daemon.client import DaemonError, stop
 from ctxsearch.daemon.layout import Layout
 from ctxsearch.daemon.messages import Committed, Job, Phase, Progress, Refresh, Report
 from ctxsearch.daemon.registry import Registry, RepositoryRecord
@@ -49,11 +49,12 @@ def indexed_until(settings: Settings, root: Path, point: EndsAt) -> str:
 
 
 def index_job(settings: Settings, root: Path) -> Job:
-    """Of a repository that is added by this."""
-    settings.data_dir.mkdir(mode=0o700, parents=True)
-    record: RepositoryRecord = Registry(settings.data_dir / "repositories.json").add(root, "", 0.0)
+    """Of a repository that is added by this, if it was not."""
+    settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    registry = Registry(settings.data_dir / "repositories.json")
+    record: RepositoryRecord = registry.at(root) or registry.add(root, "", 0.0)
     directory = Layout(settings.repositories_dir / record.id).directory
-    directory.mkdir(parents=True)
+    directory.mkdir(parents=True, exist_ok=True)
     return Job(
         role="index",
         root=str(root),
@@ -170,6 +171,44 @@ def test_a_first_index_that_ended_anywhere_is_made_whole(
     assert response.indexes[0].graph_ready
     assert response.indexes[0].history_ready
     assert not response.degraded
+
+
+def test_an_answer_says_how_many_nodes_have_no_vectors_after_an_edit(
+    settings: Settings, session: Session, project: Path
+) -> None:
+    name = add_and_wait(session, project)
+    stop(settings)
+    session.close()
+
+    def edited(text: str) -> search_pb2.ContextSearchResponse:
+        """An answer after an edit that only files, words and calls followed: nothing brings the vectors after it."""
+        (project / "shop" / "later.py").write_text(text)
+        with contextlib.closing(IndexWorker(index_job(settings, project), lambda _report: None)) as worker:
+            worker.refresh(Refresh())
+        away = project.rename(project.with_name("away"))
+        asked = repository_pb2.GetStatusRequest(repository=name)
+        next(_ for _ in follow(session, name) if session.repository("GetStatus", asked).embedded_nodes)
+        response = search(session, "written_later", name)
+        stop(settings)
+        session.close()
+        away.rename(project)
+        return response
+
+    response = edited("def written_later():\n    return 1\n")
+    assert names(response)[0] == "written_later"
+    assert not response.indexes[0].vectors_ready
+    assert response.degraded
+    assert "semantic is behind: no vectors yet of 2 new nodes of shop" in response.warnings
+    refresh(session, name)
+    wait_for_index(session, name, complete=True)
+    assert not search(session, "written_later", name).degraded
+    stop(settings)
+    session.close()
+    unmoved = edited("def written_later():\n    return 2\n")
+    assert not unmoved.indexes[0].vectors_ready
+    assert (unmoved.degraded, list(unmoved.warnings)) == (False, []), "every node has a vector"
+    named = search(session, "written_later", name, mode="SEARCH_MODE_KEYWORD")
+    assert not named.degraded
 
 
 def test_generations_count_on_when_everything_is_indexed_again(session: Session, project: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +35,9 @@ class PlainReader:
 
     def count(self) -> int:
         return len({one.node.id for one, _ in self._rows})
+
+    def lacking(self, ids: Collection[NodeId]) -> int:
+        return len(set(ids) - {one.node.id for one, _ in self._rows})
 
 
 class PlainIndex:
@@ -167,6 +170,17 @@ def test_a_long_node_counts_once_by_its_best_piece(index: VectorIndex) -> None:
     assert reader.count() == 2
     assert ask(reader, "telescope observe galaxy nebula star")[0] == long.node.id
     assert len(ask(reader, "telescope compute value")) == len(set(ask(reader, "telescope compute value")))
+
+
+def test_nodes_that_cannot_be_found_are_counted(index: VectorIndex) -> None:
+    assert index.reader().lacking([READ.node.id]) == 1
+    index.apply(1, by_path(READ, SORT), [])
+    reader = index.reader()
+    assert reader.lacking([READ.node.id, SORT.node.id]) == 0
+    assert reader.lacking([READ.node.id, SEND.node.id, SEND.node.id]) == 1
+    index.apply(2, by_path(SEND), [SORT.node.path])
+    assert index.reader().lacking([READ.node.id, SEND.node.id, SORT.node.id]) == 1
+    assert reader.lacking([SEND.node.id]) == 1
 
 
 def test_a_zero_vector_finds_nothing(index: VectorIndex) -> None:
