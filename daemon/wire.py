@@ -384,11 +384,17 @@ def guidance_lines(guidance: Guidance) -> list[str]:
     """What was searched and what was left out, in sentences."""
     lines = [f"searched: {clean(guidance.searched)}"]
     left_out = (
-        (guidance.outside_scope, "outside the scope; widen --scope"),
-        (guidance.below_floor, "below the freshness floor; lower --floor"),
-        (guidance.below_min_score, "below the score floor; lower --min-score"),
+        (guidance.outside_scope, guidance.at_least, "outside the scope; widen --scope"),
+        (guidance.below_floor, guidance.at_least, "below the freshness floor; lower --floor"),
+        (guidance.below_min_score, False, "below the score floor; lower --min-score"),
     )
-    return lines + [f"{count} matches are {why}" for count, why in left_out if count]
+    return lines + [f"{_matches(count, at_least)} {why}" for count, at_least, why in left_out if count]
+
+
+def _matches(count: int, at_least: bool) -> str:
+    if at_least:
+        return f"at least {count} {'match is' if count == 1 else 'matches are'}"
+    return "1 match is" if count == 1 else f"{count} matches are"
 
 
 def _put_result(message: search_pb2.SearchResult, result: SearchResult, ran: Iterable[Signal]) -> None:

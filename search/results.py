@@ -135,6 +135,7 @@ class Guidance:
     searched: str  # what was looked at
     outside_scope: int = 0  # matches that the scope left out
     below_floor: int = 0  # matches that the freshness floor left out
+    at_least: bool = False  # these two are of a list that was full: there may be more
     below_min_score: int = 0
 
 

@@ -120,9 +120,8 @@ class ContextSearchService:
         run.done("fusion")
         results = self._results(run, ranked)
         run.done("content")
-        if query.explain or not results:
-            self._count_left_out(run)
-        guidance = None if results else self._guidance(run)
+        there_is_more = (query.explain or not results) and self._count_left_out(run)
+        guidance = None if results else self._guidance(run, at_least=there_is_more)
         explanation = self._explanation(run, fused) if query.explain else None
         self._repair(run)
         return SearchResponse(
@@ -489,7 +488,7 @@ class ContextSearchService:
 
         return similarity
 
-    def _guidance(self, run: Run) -> Guidance:
+    def _guidance(self, run: Run, *, at_least: bool) -> Guidance:
         searched = []
         for corpus in (member.corpus for member in run.members):
             size = f"{corpus.full_text.count()} nodes" if corpus.full_text is not None else "no full-text index"
@@ -498,6 +497,7 @@ class ContextSearchService:
             searched=", ".join(searched) if searched else "no repository is in scope",
             outside_scope=len(run.out_of_scope),
             below_floor=len(run.below_floor),
+            at_least=at_least,
             below_min_score=run.dropped_by_score,
         )
 
@@ -510,17 +510,21 @@ class ContextSearchService:
                 near.update(dict.fromkeys(reader.near_names(text, _NEAR_NAMES)))
         return tuple(near)[:_NEAR_NAMES]
 
-    def _count_left_out(self, run: Run) -> None:
-        """Count what full text would have brought without scope and floor."""
+    def _count_left_out(self, run: Run) -> bool:
+        """Count what full text would have brought without scope and floor; True if a list was too short for all."""
+        there_is_more = False
         for member in run.members:
             full_text, nodes = member.corpus.full_text, member.corpus.nodes
             if member.selection.is_everything or full_text is None or not run.query.has_text:
                 continue
             accepts = self._acceptance(run, member)
-            for hit in full_text.search(run.query.text, SELECT_ALL, run.query.pool, nodes.columns):
+            hits = full_text.search(run.query.text, SELECT_ALL, run.query.pool, nodes.columns)
+            there_is_more |= len(hits) >= run.query.pool
+            for hit in hits:
                 node = nodes.node(hit.id)
                 if node is not None:
                     accepts(node)
+        return there_is_more
 
     def _explanation(self, run: Run, fused: int) -> Explanation:
         return Explanation(

@@ -17,7 +17,7 @@ from ctxsearch.graph.freshness import Freshness
 from ctxsearch.graph.model import CodeNode, NodeFlag, NodeId, NodeKind
 from ctxsearch.search import errors as search_errors
 from ctxsearch.search.query import Content, Expansion, ExpansionKind, Mode, SearchQuery, Signal, Weights
-from ctxsearch.search.results import SearchResponse, SignalReport
+from ctxsearch.search.results import Guidance, SearchResponse, SignalReport
 from ctxsearch.search.scope import Scope
 from ctxsearch.v1 import node_pb2, search_pb2
 
@@ -183,6 +183,22 @@ def test_an_unexpected_error_shows_only_where_to_look() -> None:
     assert status.code == grpc.StatusCode.INTERNAL.value[0]
     assert "secret" not in status.message
     assert "abc123" in status.message
+
+
+@pytest.mark.parametrize(
+    ("guidance", "said"),
+    [
+        (
+            Guidance("app", outside_scope=100, at_least=True),
+            "at least 100 matches are outside the scope; widen --scope",
+        ),
+        (Guidance("app", outside_scope=7), "7 matches are outside the scope; widen --scope"),
+        (Guidance("app", below_floor=1), "1 match is below the freshness floor; lower --floor"),
+        (Guidance("app", below_min_score=2, at_least=True), "2 matches are below the score floor; lower --min-score"),
+    ],
+)
+def test_guidance_says_whether_a_number_is_a_count_or_a_bound(guidance: Guidance, said: str) -> None:
+    assert wire.guidance_lines(guidance) == ["searched: app", said]
 
 
 @pytest.mark.parametrize("truncated", [False, True])

@@ -238,6 +238,20 @@ def test_a_language_that_is_not_there_gives_guidance_about_the_scope(service: Co
     assert response.results == ()
     assert response.guidance is not None
     assert response.guidance.outside_scope > 0
+    assert not response.guidance.at_least, "all were counted"
+
+
+def test_guidance_of_a_list_that_was_full_is_a_bound(tmp_path: Path) -> None:
+    functions = "\n\n".join(f'def worker_{n:03d}():\n    """Common words here."""\n    return {n}' for n in range(150))
+    project = Project(tmp_path / "work", tmp_path / "state")
+    service = ContextSearchService(bundled_embedder())
+    service.publish(project.index({"pool.py": functions}))
+    query = SearchQuery(text="common words", mode=Mode.KEYWORD, scope=Scope(languages=("go",)))
+    guidance = service.search(query).guidance
+    assert guidance is not None
+    assert (guidance.outside_scope, guidance.at_least) == (query.pool, True)
+    service.close()
+    project.close()
 
 
 def test_scope_is_checked_once_more_after_the_merge(project: Project, corpus: Corpus) -> None:

@@ -826,7 +826,7 @@ class ContextSearchResponse(_message.Message):
     """How many."""
     dropped_by_scope: _builtins.int
     """Candidates refused because they are out of scope: those of the graph, and, with `explain` or an empty answer, those
-    that full text would have brought.
+    that full text would have brought, as far as the list of a signal goes: where that was full there may be more.
     """
     dropped_by_floor: _builtins.int
     """Candidates refused because of the freshness floor; likewise."""
