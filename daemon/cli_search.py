@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -27,6 +28,7 @@ PIPED_COLUMNS = 141  # of a table that no terminal shows
 LEAST_CELL, MOST_CELL = 28, 60  # columns of a result of `compare`
 LEAST_PLACE = 8  # characters of a place that still tell something
 _NUMBER = "{:>3}  "
+_PATH_STARTS = ("./", "../", "/", "~/")  # of what can only be meant as a path
 _FLOORS = ("fresh", "acceptable", "stale", "stale-with-risk")
 
 Answers = dict[str, search_pb2.ContextSearchResponse | None]  # by mode; None: it cannot answer
@@ -79,12 +81,12 @@ def search_options(command: Any) -> Any:
 def search(ctx: click.Context, /, words: tuple[str, ...], as_json: bool, open_best: bool, **options: Any) -> None:
     """Search the code around the current directory, or in PATH.
 
-    QUERY is natural language, an identifier or a piece of code. PATH is a directory spelled as one: `.`, `./src`,
-    `/srv/project`.
+    QUERY is natural language, an identifier or a piece of code. PATH is a directory or a file spelled with a slash, or
+    as dots: `.`, `./src`, `src/app.py`, `/srv/project`.
     """
-    session, words = _standing(ctx, words)
+    session, words, named = _standing(ctx, words)
     request = search_request(words, options)
-    settle_scope(session, request, options["everywhere"], options["yes"])
+    settle_scope(session, request, options["everywhere"], options["yes"], named)
     response = session.search(request)
     if as_json:
         click.echo(show.as_json(response))
@@ -96,14 +98,30 @@ def search(ctx: click.Context, /, words: tuple[str, ...], as_json: bool, open_be
     ctx.exit(FOUND if response.results else NOTHING)
 
 
-def _standing(ctx: click.Context, words: tuple[str, ...]) -> tuple[Session, tuple[str, ...]]:
-    """The session and the query's words; a directory at their end is where to search, as with grep."""
+def _standing(ctx: click.Context, words: tuple[str, ...]) -> tuple[Session, tuple[str, ...], Path | None]:
+    """The session, the query's words, and the directory or file at their end: where to search, as with grep."""
     session = open_session(ctx)
     *query, last = words
-    if query and (last in (".", "..") or "/" in last) and (named := Path(last)).is_dir():
-        session.cwd = named.resolve()
-        return session, tuple(query)
-    return session, words
+    if not query or not (last in (".", "..") or "/" in last):
+        return session, words, None
+    named = _place(last)
+    if named is None:
+        if last.startswith(_PATH_STARTS) and not last.startswith("//"):
+            raise click.UsageError(
+                f"there is no file or directory {last!r}; if it is to be searched for, write the query as one word: "
+                f"ctxsearch {shlex.quote(' '.join(words))}"
+            )
+        return session, words, None
+    session.cwd = named if named.is_dir() else named.parent
+    return session, tuple(query), named
+
+
+def _place(spelled: str) -> Path | None:
+    """The directory or file that somebody spelled; None: there is none."""
+    try:
+        return (Path.home() / spelled[2:] if spelled.startswith("~/") else Path(spelled)).resolve(strict=True)
+    except (OSError, ValueError, RuntimeError):  # not there, too long, with a NUL, or in a loop of links
+        return None
 
 
 def search_request(words: Sequence[str], options: dict[str, Any]) -> search_pb2.ContextSearchRequest:
@@ -183,11 +201,11 @@ def _set_expansion(request: search_pb2.ContextSearchRequest, options: dict[str, 
         request.related.radius = options["related"]
 
 
-def settle_scope(session: Session, request: Any, everywhere: bool, yes: bool) -> None:
+def settle_scope(session: Session, request: Any, everywhere: bool, yes: bool, named: Path | None) -> None:
     """Without a repository in the scope, the one around the session's directory is meant; a new one is added.
 
-    A directory that was named narrows the search to what is below it; standing somewhere does not. Whoever stands in a
-    repository and leaves it out means the others.
+    A directory that was named narrows the search to what is below it, a file to itself; standing somewhere does not.
+    Whoever stands in a repository and leaves it out means the others.
     """
     if everywhere or request.scope.include.repositories:
         return
@@ -197,14 +215,14 @@ def settle_scope(session: Session, request: Any, everywhere: bool, yes: bool) ->
         names = ", ".join(entry.repository.name for entry in entries)
         click.echo(f"{session.cwd} is in no repository; searching all that were added: {names}", err=True)
         return
-    is_named = session.cwd != Path.cwd()
+    is_named = named is not None and named != Path.cwd()
     if here.name in request.scope.exclude.repositories and not is_named:
         return
     request.scope.include.repositories.append(here.name)
-    if is_named:
+    if named is not None and is_named:
         from ctxsearch.search.scope import literal_folder  # brings a part of the engine along
 
-        below = session.cwd.relative_to(here.root).as_posix()
+        below = named.relative_to(here.root).as_posix()
         request.scope.include.paths.extend([literal_folder(below)] if below != "." else [])
     known = {entry.repository.name: entry.progress for entry in entries}
     if here.name not in known or known[here.name].generation == 0:
@@ -213,8 +231,6 @@ def settle_scope(session: Session, request: Any, everywhere: bool, yes: bool) ->
 
 def open_in_editor(session: Session, node: node_pb2.Node) -> None:
     """Opens the node's file at its line; the path was indexed inside the repository's root."""
-    import shlex
-
     status = session.repository("GetStatus", repository_pb2.GetStatusRequest(repository=node.repository))
     file = Path(status.repository.root) / node.path
     try:
@@ -235,9 +251,9 @@ def open_in_editor(session: Session, node: node_pb2.Node) -> None:
 @click.pass_context
 def compare(ctx: click.Context, /, words: tuple[str, ...], **options: Any) -> None:
     """The same query in every mode, side by side: results, mean score, time, overlap with hybrid."""
-    session, words = _standing(ctx, words)
+    session, words, named = _standing(ctx, words)
     request = search_request(words, options | {"content": "none"})
-    settle_scope(session, request, options["everywhere"], options["yes"])
+    settle_scope(session, request, options["everywhere"], options["yes"], named)
     answers = {mode: _answer_in_mode(session, request, mode) for mode in _MODES}
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else PIPED_COLUMNS
     click.echo("\n".join([*_figures(answers), *side_by_side(answers, width)]))
@@ -315,9 +331,9 @@ def bench(ctx: click.Context, /, words: tuple[str, ...], rounds: int, **options:
     """Time a query against the running daemon: whole round trips over the socket."""
     import time
 
-    session, words = _standing(ctx, words)
+    session, words, named = _standing(ctx, words)
     request = search_request(words, options)
-    settle_scope(session, request, options["everywhere"], options["yes"])
+    settle_scope(session, request, options["everywhere"], options["yes"], named)
     session.search(request)
     times = []
     for _ in range(rounds):

@@ -235,6 +235,30 @@ def test_a_directory_after_the_query_is_where_to_search(served: Served, tmp_path
     assert {result["node"]["path"] for result in json.loads(below.stdout)["results"]} == {"tests/test_pricing.py"}
 
 
+def test_a_file_after_the_query_is_searched_alone(served: Served, tmp_path: Path) -> None:
+    for cwd, path in ((served.root, "./shop/pricing.py"), (served.root / "tests", "../shop/pricing.py")):
+        found = cli(served.settings, cwd, "search", "apply_discount", path, "--json")
+        assert {one["node"]["path"] for one in json.loads(found.stdout)["results"]} == {"shop/pricing.py"}
+    far = cli(served.settings, tmp_path, "search", "apply_discount", f"{served.root}/shop/pricing.py", "-k", "1")
+    assert "shop/pricing.py:4" in far.stdout
+
+
+@pytest.mark.parametrize(
+    "path", ["./nowhere", "../nowhere/at.all", "/nowhere", "~/nowhere", "./a\0b", "./" + "a" * 300]
+)
+def test_a_path_after_the_query_that_is_not_there_is_named(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["apply_discount", path]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "there is no file or directory" in said
+    assert "write the query as one word" in said
+
+
+def test_words_that_have_a_slash_are_words(served: Served) -> None:
+    for words in (("apply_discount", "and/or"), ("/api/discount",), ("apply_discount", "// discount")):
+        found = cli(served.settings, served.root, "search", *words, "--mode", "keyword")
+        assert (found.returncode, "shop/pricing.py" in found.stdout) == (0, True)
+
+
 def test_a_directory_is_searched_whatever_its_name_and_a_scope_may_name_it(settings: Settings, tmp_path: Path) -> None:
     folders = ("app/[id]", "app/i", "app/{a,b}", "app/a", "weird/a*b", "weird/a?b", "my dir")
     root = make_project(tmp_path / "site", {f"{one}/page.py": f"def page_of(): return {one!r}\n" for one in folders})
