@@ -382,7 +382,7 @@ def _put_explanation(message: search_pb2.Explanation, explanation: Explanation) 
 
 def guidance_lines(guidance: Guidance) -> list[str]:
     """What was searched and what was left out, in sentences."""
-    lines = [f"searched: {clean(guidance.searched)}"]
+    lines = [f"searched: {clean(guidance.searched)}", *map(clean, guidance.unmatched)]
     left_out = (
         (guidance.outside_scope, guidance.at_least, "outside the scope; widen --scope"),
         (guidance.below_floor, guidance.at_least, "below the freshness floor; lower --floor"),

@@ -29,6 +29,7 @@ from ctxsearch.daemon.errors import (
     UnknownNodeError,
 )
 from ctxsearch.daemon.freshness import FreshnessRules, NodePast, OldHot
+from ctxsearch.daemon.guidance import unmatched
 from ctxsearch.daemon.layout import Layout
 from ctxsearch.daemon.logs import get_logger
 from ctxsearch.daemon.memory import Sparing, release_memory
@@ -305,6 +306,10 @@ class Workspace:
             elif len(ready) == 1 and _has_store(ready[0], report.signal):
                 ready[0].distrust(report.error)
         response = self._with_vectors_behind(response, snapshots)
+        if response.guidance is not None:
+            graphs = [snapshot.graph for _, snapshot in snapshots if snapshot is not None]
+            guidance = replace(response.guidance, unmatched=unmatched(query.scope, graphs))
+            response = replace(response, guidance=guidance)
         changed = _shown_changed(response)
         self._tell_of_changed(changed)
         return self._with_missing(_with_trailing(response, chosen, trailing, changed), chosen, ready)

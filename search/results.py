@@ -137,6 +137,7 @@ class Guidance:
     below_floor: int = 0  # matches that the freshness floor left out
     at_least: bool = False  # these two are of a list that was full: there may be more
     below_min_score: int = 0
+    unmatched: tuple[str, ...] = ()  # what of the scope no indexed file has, in sentences
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from ctxsearch.search.acceptance import Acceptance
 from ctxsearch.search.coherence import NEXT_NODE, NEXT_NODE_OF_REPORT, cohere
 from ctxsearch.search.errors import FailedPrecondition, InvalidArgument, NotFound, SearchError, Unavailable
 from ctxsearch.search.expansion import SEEDS, expand, expansion_order, raw_score, reach_of
-from ctxsearch.search.identifiers import without_name
+from ctxsearch.search.identifiers import split_identifier, without_name
 from ctxsearch.search.long_texts import long_text
 from ctxsearch.search.ports import (
     NOTHING_DENIED,
@@ -68,6 +68,7 @@ from ctxsearch.search.spelled import spelled_place, spelled_symbol
 from ctxsearch.search.steps import EXACT_BONUS, EXACT_SCORE, RankingPolicy, Steps, demoted_flags, reordered
 
 _NEAR_NAMES: Final = 5
+_NEAR_WORDS: Final = 8  # of a query with more, none is looked for by itself
 _WORKERS: Final = 4
 # Up to so many nodes signals are asked one after the other: what they do in engines, where threads do run beside each
 # other, takes less time than the threads' taking turns.
@@ -504,9 +505,11 @@ class ContextSearchService:
     def _near_names(self, run: Run) -> tuple[str, ...]:
         """Names that may have been meant."""
         near: dict[str, None] = {}
-        for reader in (member.corpus.full_text for member in run.members):
-            if reader is not None and run.query.has_text:
-                text = spelled_symbol(run.query.text) or run.query.text
+        typed = spelled_symbol(run.query.text) or run.query.text
+        for member in run.members:
+            reader = member.corpus.full_text
+            text = _missing_words(typed, member, reader) if reader is not None and run.query.has_text else ""
+            if reader is not None and text:
                 near.update(dict.fromkeys(reader.near_names(text, _NEAR_NAMES)))
         return tuple(near)[:_NEAR_NAMES]
 
@@ -574,6 +577,22 @@ def _full_text(corpus: Corpus) -> FullTextReader:
     if corpus.full_text is None:
         raise FailedPrecondition(f"{corpus.repository} has no full-text index")
     return corpus.full_text
+
+
+def _missing_words(text: str, member: Member, reader: FullTextReader) -> str:
+    """The words of a query for which names are looked for: not those that are there, only out of scope."""
+    words = text.split()
+    if member.selection.is_everything or len(words) > _NEAR_WORDS:
+        return text
+
+    def is_there(word: str) -> bool:
+        nearest = reader.near_names(word, 1)
+        if nearest and nearest[0].casefold() == word.casefold():
+            return True
+        is_whole = len(split_identifier(word)) == 1  # else a part of it is found, wherever
+        return is_whole and len(reader.search(word, SELECT_ALL, 1, member.corpus.nodes.columns)) > 0
+
+    return " ".join(word for word in words if not is_there(word))
 
 
 def _reason(error: Exception | None) -> str:

@@ -126,6 +126,22 @@ def test_nothing_found_carries_guidance(served: Served) -> None:
 
 
 @pytest.mark.parametrize(
+    ("scope", "said"),
+    [
+        ("lang:pyhton", "no indexed file is in the language 'pyhton'; near: 'python'"),
+        ("lang:go", "no indexed file is in the language 'go'; indexed: 'javascript', 'markdown', 'python', 'text'"),
+        ("path:shopp/", "no indexed file has the path 'shopp/'; near: 'shop/'"),
+        ("path:shop/pricng.py", "no indexed file has the path 'shop/pricng.py'; near: 'shop/pricing.py'"),
+        ("path:**/*.go", "no indexed file has the path '**/*.go'"),
+    ],
+)
+def test_a_scope_that_no_file_can_be_in_is_named(served: Served, scope: str, said: str) -> None:
+    shown = cli(served.settings, served.root, "search", "apply_discount", "--scope", scope).stdout.splitlines()
+    assert f"  {said}" in shown
+    assert not any("did you mean" in line for line in shown), "the word is there, though out of scope"
+
+
+@pytest.mark.parametrize(
     ("fields", "named"),
     [
         ({"text": ""}, "text"),

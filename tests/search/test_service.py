@@ -939,6 +939,15 @@ def test_an_empty_answer_says_what_was_searched_and_suggests_names(service: Cont
     assert found.near_names == ()
 
 
+def test_no_name_is_suggested_for_a_word_that_is_there_and_out_of_scope(service: ContextSearchService) -> None:
+    go = Scope(languages=("go",))
+    for mode in (Mode.KEYWORD, Mode.HYBRID):
+        for text in ("lookup_price", "price", "lookup_price price"):
+            assert service.search(SearchQuery(text=text, mode=mode, scope=go)).near_names == ()
+        both = service.search(SearchQuery(text="price lokup_price", mode=mode, scope=go))
+        assert "lookup_price" in both.near_names
+
+
 def test_names_are_suggested_where_words_found_nothing_whatever_meaning_found(service: ContextSearchService) -> None:
     response = service.search(SearchQuery(text="lokupprice"))
     assert response.results, "by meaning"
