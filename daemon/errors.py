@@ -28,7 +28,7 @@ class UnknownNodeError(CtxsearchError):
 
     def __init__(self, symbol: str, near: Sequence[str]) -> None:
         self.near = tuple(near)
-        hint = f"did you mean {', '.join(near)}?" if near else "search for it with `ctxsearch search`"
+        hint = f"did you mean {', '.join(map(repr, near))}?" if near else "search for it with `ctxsearch search`"
         super().__init__(f"no node {symbol!r}; {hint}")
 
 
@@ -38,7 +38,7 @@ class AmbiguousSymbolError(CtxsearchError):
     def __init__(self, symbol: str, candidates: Sequence[str], total: int) -> None:
         self.candidates = tuple(candidates)
         more = f" and {total - len(candidates)} more" if total > len(candidates) else ""
-        super().__init__(f"{symbol!r} names {total} nodes; say which: {', '.join(candidates)}{more}")
+        super().__init__(f"{symbol!r} names {total} nodes; say which: {'; '.join(candidates)}{more}")
 
 
 class NoIndexError(CtxsearchError):

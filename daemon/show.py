@@ -85,7 +85,8 @@ def ranked(response: search_pb2.ContextSearchResponse, explain: bool, *, here: b
 def notes(response: search_pb2.ContextSearchResponse) -> Iterator[str]:
     """What a reader has to know of an answer as a whole: what did not work, is out of date, or was cut."""
     if response.suggestions:
-        yield f"{'' if response.results else '  '}did you mean: {', '.join(map(safe, response.suggestions))}"
+        names = ", ".join(repr(safe(name)) for name in response.suggestions)  # a heading may well have commas
+        yield f"{'' if response.results else '  '}did you mean: {names}"
     for warning in response.warnings:
         yield click.style(f"warning: {safe(warning)}", fg="yellow")
     for index in response.indexes:

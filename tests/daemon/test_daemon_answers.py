@@ -94,7 +94,7 @@ def test_names_are_suggested_beside_what_meaning_found(served: Served) -> None:
     response = search(served.session, "retrywithbakcoff", served.name)
     assert not response.results[0].matched_bm25
     assert "retry_with_backoff" in response.suggestions
-    assert "did you mean: " in cli(served.settings, served.root, "retrywithbakcoff").stdout
+    assert "did you mean: 'retry_with_backoff'" in cli(served.settings, served.root, "retrywithbakcoff").stdout
 
 
 def test_scope_is_kept_to(served: Served) -> None:

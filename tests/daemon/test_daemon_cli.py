@@ -188,7 +188,7 @@ def test_exit_codes(served: Served, tmp_path: Path) -> None:
     assert cli(*run).returncode in (0, 2)
     missing = cli(*run, "callers", "aply_discount")
     assert missing.returncode == 1
-    assert "did you mean apply_discount" in missing.stderr
+    assert "did you mean 'apply_discount'?" in missing.stderr
     assert "Traceback" not in missing.stderr
     assert len(missing.stderr.strip().splitlines()) == 1
     assert "Traceback" in cli(*run, "--debug", "callers", "aply_discount").stderr

@@ -201,6 +201,14 @@ def test_guidance_says_whether_a_number_is_a_count_or_a_bound(guidance: Guidance
     assert wire.guidance_lines(guidance) == ["searched: app", said]
 
 
+def test_names_that_have_commas_are_told_apart() -> None:
+    heading = "Install, run, test"
+    message = search_pb2.ContextSearchResponse(suggestions=[heading, "install"])
+    assert list(show.notes(message)) == ["  did you mean: 'Install, run, test', 'install'"]
+    error = errors.UnknownNodeError("instal", [heading, "install"])
+    assert str(error) == "no node 'instal'; did you mean 'Install, run, test', 'install'?"
+
+
 @pytest.mark.parametrize("truncated", [False, True])
 def test_a_list_of_the_graph_that_was_cut_at_hubs_says_so_when_explained(truncated: bool) -> None:
     report = SignalReport(Signal.GRAPH, 0.6, True, 200, 1.5, truncated=truncated)
