@@ -280,9 +280,11 @@ class Repositories(repository_pb2_grpc.RepositoryServiceServicer):
     ) -> repository_pb2.AddRepositoryResponse:
         """Adds a repository, or says what would be indexed."""
         if request.dry_run:
-            record, listing = self._workspace.preview(request.path, request.name)
+            record, existed, listing = self._workspace.preview(
+                request.path, request.name, lambda: not context.is_active()
+            )
             return repository_pb2.AddRepositoryResponse(
-                repository=record_to_wire(record), preview=preview_to_wire(listing)
+                repository=record_to_wire(record), existed=existed, preview=preview_to_wire(listing)
             )
         record, existed = self._workspace.add(request.path, request.name)
         return repository_pb2.AddRepositoryResponse(repository=record_to_wire(record), existed=existed)

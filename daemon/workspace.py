@@ -21,6 +21,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from ctxsearch.daemon.errors import (
+    AbandonedError,
     AmbiguousSymbolError,
     InvalidRequestError,
     NoIndexError,
@@ -55,7 +56,7 @@ from ctxsearch.graph.records import Counts, owner_of
 from ctxsearch.graph.walk import THROUGH_HUBS, Limits
 from ctxsearch.indexer.beneath import UnsafePathError, path_parts
 from ctxsearch.indexer.files import Limits as FileLimits
-from ctxsearch.indexer.files import Listing, list_files
+from ctxsearch.indexer.files import Listing, Skipped, list_files, read_source
 from ctxsearch.search.errors import FailedPrecondition
 from ctxsearch.search.ports import FreshnessFact, OnDisk
 from ctxsearch.search.query import Mode, SearchQuery, Signal
@@ -182,11 +183,12 @@ class Workspace:
         _log.info("repository added", repository=record.name)
         return record, False
 
-    def preview(self, path: str, name: str) -> tuple[RepositoryRecord, Listing]:
-        """What `add` would index."""
-        root = repository_root(path)
-        record = self._registry.at(root) or self._registry.proposed(root, name, time.time())
-        return record, list_files(root, FileLimits(max_bytes=self._settings.max_file_bytes), _git(root))
+    def preview(self, path: str, name: str, is_gone: Callable[[], bool]) -> tuple[RepositoryRecord, bool, Listing]:
+        """What `add` would index, by name and content, and whether it is there already."""
+        root, limits = repository_root(path), FileLimits(max_bytes=self._settings.max_file_bytes)
+        known = self._registry.at(root)
+        record = known or self._registry.proposed(root, name, time.time())
+        return record, known is not None, _read(root, list_files(root, limits, _git(root)), limits, is_gone)
 
     def remove(self, name: str) -> int:
         """Forgets a repository and deletes its index; how many bytes that freed."""
@@ -773,6 +775,20 @@ def describe(located: Located) -> str:
     node = located.node
     place = f"{node.path}:{node.start_line}" if node.path else node.kind.name.lower()
     return f"{node.qualified_name or node.name} ({place}, {node.id})"
+
+
+def _read(root: Path, listing: Listing, limits: FileLimits, is_gone: Callable[[], bool]) -> Listing:
+    """The listing without the files that reading refuses."""
+    files, refused = [], []
+    for entry in listing.files:
+        if is_gone():
+            raise AbandonedError("the caller is gone")
+        outcome = read_source(root, entry.path, limits)
+        if isinstance(outcome, Skipped):
+            refused.append(outcome)
+        else:
+            files.append(entry)
+    return Listing(tuple(files), tuple(sorted((*listing.skipped, *refused), key=lambda each: each.path)))
 
 
 def _git(root: Path) -> Git | None:

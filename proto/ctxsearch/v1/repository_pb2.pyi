@@ -231,7 +231,7 @@ class AddRepositoryRequest(_message.Message):
     name: _builtins.str
     """Name to give it; empty = the directory's name, made unique."""
     dry_run: _builtins.bool
-    """True to only say what would be indexed."""
+    """True to only say what would be indexed; files are read for it, since what they contain may refuse them."""
     def __init__(
         self,
         *,
