@@ -153,6 +153,10 @@ def add(ctx: click.Context, path: Path, name: str, dry_run: bool, no_wait: bool,
     """Add a repository (or a plain directory) and index it."""
     session = open_session(ctx)
     answer = _add(session, path, name, dry_run=dry_run)
+    kept = answer.repository.name
+    if answer.existed and name not in ("", kept):
+        said = f"{show.safe(answer.repository.root)} was added as {kept} and keeps that name"
+        click.echo(f"{said}; for another, run `ctxsearch remove {kept}` and add it again", err=True)
     if not dry_run and not no_wait:
         wait_for_index(session, answer.repository.name)
     if as_json:

@@ -347,6 +347,16 @@ def test_doctor_finds_nothing_wrong_and_then_what_is(served: Served) -> None:
         served.settings.socket_path.chmod(0o600)
 
 
+def test_a_repository_that_is_known_keeps_its_name_and_says_so(served: Served) -> None:
+    for more in ((), ("--dry-run",)):
+        again = cli(served.settings, served.root, "add", ".", "--name", "other", *more)
+        assert again.returncode == 0
+        assert f"{served.root} was added as shop and keeps that name" in again.stderr
+        assert "ctxsearch remove shop" in again.stderr
+    assert "keeps" not in cli(served.settings, served.root, "add", ".", "--name", "shop").stderr
+    assert "keeps" not in cli(served.settings, served.root, "add", ".").stderr
+
+
 def test_refreshing_a_repository_that_is_gone_is_an_error_with_the_next_step(
     settings: Settings, project: Path, tmp_path: Path
 ) -> None:
