@@ -197,9 +197,22 @@ def _left_out(lines: int) -> str:
     return f"... {lines} more lines; raise max_tokens or narrow the question"
 
 
+class StrictServer(MCPServer[Any]):
+    """Refuses arguments that a tool does not have: an agent must not believe in a limit that nobody kept to."""
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+        """One call of a tool."""
+        for tool in await self.list_tools():
+            known = tool.input_schema["properties"]
+            unknown = [repr(argument) for argument in arguments if argument not in known]
+            if tool.name == name and unknown:
+                raise ToolError(f"unknown argument {', '.join(unknown)}; {name} takes {', '.join(known)}")
+        return await super().call_tool(name, arguments, context)
+
+
 def build_server(session: Session, *, add_new: bool) -> MCPServer[Any]:
     """An MCP server over one session."""
-    server: MCPServer[Any] = MCPServer("ctxsearch", instructions=INSTRUCTIONS, version=VERSION, log_level="WARNING")
+    server = StrictServer("ctxsearch", instructions=INSTRUCTIONS, version=VERSION, log_level="WARNING")
     tools = Tools(session, add_new)
     for tool in (
         tools.search_context,

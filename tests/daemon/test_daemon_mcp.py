@@ -93,6 +93,20 @@ def test_errors_are_sentences_an_agent_can_act_on(served: Served) -> None:
     anyio.run(talk)
 
 
+def test_an_argument_that_no_tool_has_is_refused_with_those_that_it_has(served: Served) -> None:
+    async def talk() -> None:
+        async with Client(stdio(served)) as client:
+            wrong = await client.call_tool("search_context", {"query": "price", "max_results": 3})
+            assert wrong.is_error
+            assert "unknown argument 'max_results'; search_context takes query, k, mode" in text_of(wrong)
+            for tool in TOOLS:
+                refused = await client.call_tool(tool, {"symbol_name": "x"})
+                assert refused.is_error
+                assert f"unknown argument 'symbol_name'; {tool} takes" in text_of(refused)
+
+    anyio.run(talk)
+
+
 def test_nodes_and_files_are_resources(served: Served) -> None:
     async def talk() -> None:
         async with Client(stdio(served)) as client:
