@@ -204,10 +204,20 @@ def main(arguments: list[str] | None = None) -> int:
     except CtxsearchError as error:
         return _complain(error, exit_code(error), state)
     except OSError as error:
-        return _complain(error, PROBLEM, state)
+        said = "the working directory is gone; change to one that is there" if _stands_nowhere() else ""
+        return _complain(error, PROBLEM, state, said)
     except Exception as error:  # a bug of ours: one line like any other problem, and never the code of "nothing found"
         return _complain(error, PROBLEM, state, f"unexpected {type(error).__name__}: {error}; see it with --debug")
     return code if isinstance(code, int) else FOUND  # what ctx.exit was given, if a verb called it
+
+
+def _stands_nowhere() -> bool:
+    """Whether the working directory was deleted: the system's error would name nothing."""
+    try:
+        Path.cwd()
+    except OSError:
+        return True
+    return False
 
 
 def _require_text(arguments: list[str]) -> None:

@@ -573,6 +573,23 @@ def test_a_bug_of_ours_is_one_line_and_never_nothing_found(
     assert capsys.readouterr().err == "ctxsearch: unexpected ZeroDivisionError: oops; see it with --debug\n"
 
 
+@pytest.mark.parametrize("words", [("price",), ("status",), ("add", "."), ("graph", "callers", "price")])
+def test_whoever_stands_in_a_directory_that_was_deleted_is_told(
+    settings: Settings,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    words: tuple[str, ...],
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert main([*words]) == 3
+    assert capfd.readouterr().err == "ctxsearch: the working directory is gone; change to one that is there\n"
+    assert not settings.lock_path.exists()
+
+
 def test_a_log_is_followed_into_the_next_file(tmp_path: Path) -> None:
     path = tmp_path / "daemon.log"
     path.write_text("one\n")
