@@ -1,7 +1,8 @@
 """File events, git events and a periodic look at everything, debounced into one callback per burst.
 
 Says what may have changed, never what to do about it. Watches the working tree and, of its git directory, only what
-moves with commits and branch switches. Paths under the data directory are ignored, so our own writes never come back.
+moves with commits and branch switches, and what says which files are ignored. Paths under the data directory are left
+out, so our own writes never come back.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ MAX_PATHS = 2000  # a burst of more is a look at everything: naming them would c
 _STEP_MS = 20
 _GONE_SECONDS = 2.0  # between looks for a root that is gone
 _GIT_SECONDS = 1.0  # a lock that is older is left over, or waits for somebody's editor
-_GIT_STATE = frozenset({"HEAD", "index", "packed-refs", "ORIG_HEAD", "MERGE_HEAD", "shallow"})
+_GIT_STATE = frozenset({"HEAD", "index", "packed-refs", "ORIG_HEAD", "MERGE_HEAD", "shallow", "info/exclude"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,10 @@ class _Filter(DefaultFilter):
 
 
 def is_git_state(name: str) -> bool:
-    """True for files that move with HEAD, the index or a branch; lock files and objects do not count."""
+    """True for files that move with HEAD, the index or a branch, and for git's own list of what is ignored.
+
+    Lock files and objects do not count.
+    """
     if name.endswith(".lock"):
         return False
     return name in _GIT_STATE or name.startswith("refs/heads/")

@@ -50,6 +50,20 @@ def test_an_edit_is_found_by_the_watcher_and_read_by_its_generation(session: Ses
     assert names(response)[0] == "shipping_costs"
 
 
+@pytest.mark.parametrize("rules", [".gitignore", ".git/info/exclude"])
+def test_rules_of_what_is_ignored_are_followed(session: Session, project: Path, rules: str) -> None:
+    (project / "scratch.py").write_text("def scratched_out():\n    return 1\n")
+    name = add_and_wait(session, project, complete=False)
+    found = search(session, "scratched_out", name, mode="SEARCH_MODE_KEYWORD")
+    assert names(found)[0] == "scratched_out"
+    with (project / rules).open("a") as file:
+        file.write("\nscratch.py\n")
+    later = {"min_generation": found.generation + 1, "max_wait": {"seconds": 120}}
+    while "scratched_out" in names(found):  # the rules themselves may be a generation of their own
+        found = search(session, "scratched_out", name, mode="SEARCH_MODE_KEYWORD", **later)
+        later["min_generation"] = found.generation + 1
+
+
 def test_an_edit_under_a_lock_that_git_never_lets_go_of_is_found(session: Session, project: Path) -> None:
     name = add_and_wait(session, project, complete=False)
     before = search(session, "apply_discount", name).generation

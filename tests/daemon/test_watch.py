@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ctxsearch.daemon.watch import git_is_writing
+from ctxsearch.daemon.watch import git_is_writing, is_git_state
 
 NOW = 1_700_000_000.0
 
@@ -35,3 +35,18 @@ def test_without_a_lock_or_without_git_nobody_writes(tmp_path: Path) -> None:
     assert not git_is_writing(tmp_path, NOW)
     (tmp_path / ".git").mkdir()
     assert not git_is_writing(tmp_path, NOW)
+
+
+@pytest.mark.parametrize(
+    ("name", "matters"),
+    [
+        ("HEAD", True),
+        ("refs/heads/main", True),
+        ("info/exclude", True),
+        ("index.lock", False),
+        ("info/refs", False),
+        ("objects/info/packs", False),
+    ],
+)
+def test_of_the_git_directory_only_what_moves_or_ignores_files_matters(name: str, matters: bool) -> None:
+    assert is_git_state(name) is matters
