@@ -143,7 +143,7 @@ def outline(ctx: click.Context, target: str, repository: str, as_json: bool) -> 
     for entry in response.entries if not as_json else ():
         click.echo(show.outline_line(entry))
     if not response.entries:
-        click.echo(f"nothing indexed at {target}; `ctxsearch status` counts what was skipped", err=True)
+        click.echo(show.nothing_at(target, response), err=True)
     ctx.exit(FOUND if response.entries else NOTHING)
 
 
@@ -159,6 +159,7 @@ def outlined(session: Session, target: str, repository: str, *, freshness: bool)
         request.page_token = token
         page: graph_pb2.OutlineResponse = session.graph("Outline", request)
         whole.generation = page.generation
+        whole.left_out_because = page.left_out_because
         return page
 
     whole.entries.extend(pages(fetch, lambda page: page.entries))

@@ -26,8 +26,11 @@ class UnknownRepositoryError(CtxsearchError):
 class UnknownNodeError(CtxsearchError):
     """No node has that id, name or place."""
 
-    def __init__(self, symbol: str, near: Sequence[str]) -> None:
-        self.near = tuple(near)
+    def __init__(self, symbol: str, near: Sequence[str], left_out: str = "") -> None:
+        self.near = () if left_out else tuple(near)
+        if left_out:
+            super().__init__(f"no node {symbol!r}: that file is left out of the index ({left_out})")
+            return
         hint = f"did you mean {', '.join(map(repr, near))}?" if near else "search for it with `ctxsearch search`"
         super().__init__(f"no node {symbol!r}; {hint}")
 

@@ -137,8 +137,8 @@ class Tools:
 
     def file_resource(self, repository: str, path: str) -> str:
         """One indexed file's outline."""
-        entries = outlined(self._session, path, repository, freshness=False).entries
-        return within_budget(map(show.outline_line, entries), MAX_TOKENS) or f"nothing indexed at {path}"
+        outline = outlined(self._session, path, repository, freshness=False)
+        return within_budget(map(show.outline_line, outline.entries), MAX_TOKENS) or show.nothing_at(path, outline)
 
     def _reached(self, method: str, request: Any, max_tokens: int) -> str:
         return within_budget(show.reached(self._session.graph(method, request)), max_tokens)

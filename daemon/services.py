@@ -215,6 +215,8 @@ class Graph(graph_pb2_grpc.GraphServiceServicer):
         depths = depths_of(nodes)
         page, token = paged(nodes, request.page_size, request.page_token, 200)
         response = graph_pb2.OutlineResponse(next_page_token=token, generation=snapshot.generation)
+        if not nodes:
+            response.left_out_because = self._workspace.left_out_because(snapshot, request.path)
         changed = self._workspace.changed_on_disk(snapshot, page)
         for node in page:
             shown = wire.node_to_wire(node, snapshot.repository, changed)

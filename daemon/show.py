@@ -210,6 +210,13 @@ def outline_line(entry: graph_pb2.OutlineEntry) -> str:
     return f"{'  ' * entry.depth}{node_line(entry.node)}{mark(entry.node)}"
 
 
+def nothing_at(path: str, response: graph_pb2.OutlineResponse) -> str:
+    """Why an outline is empty."""
+    reason = response.left_out_because
+    why = f"it is left out ({reason})" if reason else "it is not there, or ignored"
+    return f"nothing indexed at {safe(path)}: {safe(why)}"
+
+
 def path_lines(nodes: Sequence[node_pb2.Node], edges: Sequence[node_pb2.Edge]) -> Iterator[str]:
     """A way from node to node."""
     for position, node in enumerate(nodes):

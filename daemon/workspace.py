@@ -10,6 +10,7 @@ No protocol in here: `server.py` speaks for it.
 from __future__ import annotations
 
 import contextlib
+import re
 import shutil
 import sys
 import threading
@@ -67,6 +68,7 @@ _log = get_logger("ctxsearch.workspace")
 LOADING_SECONDS = 30.0  # a question waits this long for an index that is being loaded
 MAX_WATCHERS = 8  # streams of progress; each holds a thread of the server
 CANDIDATES_SHOWN = 8
+PLACE = re.compile(r".+:\d+", re.DOTALL)
 HOUSEKEEPING_SECONDS = 1.0
 FOLLOWS_NICER = 5
 READY_AT_ONCE = 4  # repositories; with more, those that nobody asks about have no process that waits for edits
@@ -405,7 +407,9 @@ class Workspace:
             found += [Located(snapshot, node) for node in answer.matches]
             near += answer.near
         if not found:
-            raise UnknownNodeError(symbol, near[:CANDIDATES_SHOWN])
+            file = symbol.rpartition(":")[0] if PLACE.fullmatch(symbol) else symbol
+            reasons = filter(None, (self.left_out_because(each, file) for each in self._snapshots(name)))
+            raise UnknownNodeError(symbol, near[:CANDIDATES_SHOWN], next(reasons, ""))
         # What the repository defines is meant before what it merely calls.
         found = [each for each in found if each.node.kind is not NodeKind.EXTERNAL] or found
         if len(found) > 1:
@@ -553,6 +557,11 @@ class Workspace:
             return snapshot, list(own)
         beneath = [n for n in snapshot.graph.nodes() if not wanted or n.path.startswith(wanted + "/")]
         return snapshot, sorted((n for n in beneath if n.path), key=lambda n: (n.path, n.start_line, -n.end_line, n.id))
+
+    def left_out_because(self, snapshot: Snapshot, path: str) -> str:
+        """Why a file of this path is not indexed; "" if it is, or if no rule lets it be seen."""
+        with self._healing(self.repositories()), snapshot.catalog.use() as catalog:
+            return catalog.skip_reason(path.removeprefix("./")) or ""
 
     def _only_snapshot(self, name: str) -> Snapshot:
         snapshots = self._snapshots(name)

@@ -478,6 +478,11 @@ class Snapshot:
         rows = self._all("SELECT path, reason FROM skipped")
         return sorted((self._path_of(key), self._text(key, sealed, "skipped")) for key, sealed in rows)
 
+    def skip_reason(self, path: str) -> str | None:
+        """Why one file was left out; None if it was not."""
+        row = self._one("SELECT path, reason FROM skipped WHERE path = ?", path_key(path))
+        return None if row is None else self._text(row[0], row[1], "skipped")
+
     def known_facts(self) -> set[FactsKey]:
         """The keys under which facts are stored."""
         return set(self._all("SELECT content_hash, language, extractor_version FROM facts"))

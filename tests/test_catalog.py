@@ -128,6 +128,7 @@ def test_what_is_written_is_read_back(catalog: Catalog) -> None:
         assert r.text("a.py") == A_TEXT
         assert r.load_nodes() == sorted([PRINT, MAIN, HELPER, LAMBDA], key=lambda n: (n.path, n.start_line, n.id))
         assert r.skipped() == [("logo.png", "binary")]
+        assert (r.skip_reason("logo.png"), r.skip_reason("logo")) == ("binary", None)
         assert r.meta("commit") == "abc"
         assert list(r.reads()) == [("a.py", b"reads"), ("b.py", b"reads")]
         assert r.graph_of("b.py") == graph_of(HELPER, LAMBDA)

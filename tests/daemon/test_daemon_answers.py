@@ -266,6 +266,21 @@ def test_an_outline_nests_in_source_order(served: Served) -> None:
     assert all(entry.freshness.freshness == node_pb2.FRESHNESS_FRESH for entry in entries)
 
 
+def test_a_file_that_is_left_out_is_named_with_the_reason(served: Served) -> None:
+    request = graph_pb2.OutlineRequest(repository=served.name, path=".env")
+    assert served.session.graph("Outline", request).left_out_because == "secret"
+    for verb, said in (
+        (("outline", ".env"), "nothing indexed at .env: it is left out (secret)"),
+        (("outline", "ignored/plan.py"), "nothing indexed at ignored/plan.py: it is not there, or ignored"),
+        (("node", ".env"), "no node '.env': that file is left out of the index (secret)"),
+        (("node", ".env:1"), "no node '.env:1': that file is left out of the index (secret)"),
+        (("freshness", "./.env"), "no node './.env': that file is left out of the index (secret)"),
+    ):
+        done = cli(served.settings, served.root, *verb)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert said in done.stderr
+
+
 def test_status_counts_what_is_indexed_and_what_is_not(served: Served) -> None:
     status = served.session.repository("GetStatus", repository_pb2.GetStatusRequest(repository=served.name))
     languages = {item.name: item.count for item in status.languages}
@@ -302,6 +317,8 @@ def test_a_dry_run_promises_what_indexing_keeps(session: Session, tmp_path: Path
     assert foretold.preview.files == status.files
     assert {one.name: one.count for one in foretold.preview.skipped} == {one.name: one.count for one in status.skipped}
     assert [one.path for one in foretold.preview.skipped_examples if one.reason == "generated"] == ["shop/till_pb2.py"]
+    outline = graph_pb2.OutlineRequest(repository=name, path="shop/till_pb2.py")
+    assert session.graph("Outline", outline).left_out_because == "generated"
     assert "shop/till.py" not in [one.path for one in foretold.preview.skipped_examples]
 
 

@@ -754,10 +754,13 @@ class OutlineResponse(_message.Message):
     ENTRIES_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     GENERATION_FIELD_NUMBER: _builtins.int
+    LEFT_OUT_BECAUSE_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
     """For the next page; empty at the end."""
     generation: _builtins.int
     """Generation that answered."""
+    left_out_because: _builtins.str
+    """Without entries: why the file of this path is left out, such as "generated"; empty if it is not there, or ignored."""
     @_builtins.property
     def entries(self) -> _containers.RepeatedCompositeFieldContainer[Global___OutlineEntry]:
         """The nodes."""
@@ -768,10 +771,11 @@ class OutlineResponse(_message.Message):
         entries: _abc.Iterable[Global___OutlineEntry] | None = ...,
         next_page_token: _builtins.str = ...,
         generation: _builtins.int = ...,
+        left_out_because: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["entries", b"entries", "generation", b"generation", "next_page_token", b"next_page_token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["entries", b"entries", "generation", b"generation", "left_out_because", b"left_out_because", "next_page_token", b"next_page_token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
