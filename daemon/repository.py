@@ -118,7 +118,9 @@ class Repository:
         self._follow_state = State(Phase.IDLE)
         self._snapshot: Snapshot | None = None
         self._under_way: tuple[str, ...] = ()
-        self._unembedded: tuple[Snapshot | None, int] = (None, 0)  # as last counted; replaced as a whole
+        # As last counted, with what it was counted of: identity and generation of a catalog, generation of vectors.
+        # Replaced as a whole; a snapshot itself would be kept in memory.
+        self._unembedded: tuple[tuple[str, int, int], int] = (("", 0, 0), 0)
         self._found_changed: frozenset[str] = frozenset()  # files that an answer had to mark, whoever told of them
         self._unreadable: frozenset[str] = frozenset()  # changed, and could not be indexed; the indexing thread's own
         self._behind = False  # history or vectors have something to do
@@ -169,10 +171,13 @@ class Repository:
 
     def unembedded(self, snapshot: Snapshot) -> int:
         """How many nodes of a snapshot of its own have no vector yet; while that stays so it is counted once."""
+        if snapshot.vectors is None or snapshot.vectors_ready:
+            return 0
+        wanted = (snapshot.catalog.identity, snapshot.generation, snapshot.vectors.generation)
         of, count = self._unembedded
-        if of is not snapshot:
+        if of != wanted:
             count = snapshot.unembedded()
-            self._unembedded = snapshot, count
+            self._unembedded = wanted, count
         return count
 
     @property
