@@ -28,7 +28,7 @@ PIPED_COLUMNS = 141  # of a table that no terminal shows
 LEAST_CELL, MOST_CELL = 28, 60  # columns of a result of `compare`
 LEAST_PLACE = 8  # characters of a place that still tell something
 _NUMBER = "{:>3}  "
-_PATH_STARTS = ("./", "../", "/", "~/")  # of what can only be meant as a path
+_PATH_STARTS = ("./", "../", "~/")  # of what can only be meant as a path; `/users/:id` may be a route
 _FLOORS = ("fresh", "acceptable", "stale", "stale-with-risk")
 
 Answers = dict[str, search_pb2.ContextSearchResponse | None]  # by mode; None: it cannot answer
@@ -106,7 +106,7 @@ def _standing(ctx: click.Context, words: tuple[str, ...]) -> tuple[Session, tupl
         return session, words, None
     named = _place(last)
     if named is None:
-        if last.startswith(_PATH_STARTS) and not last.startswith("//"):
+        if last.startswith(_PATH_STARTS):
             raise click.UsageError(
                 f"there is no file or directory {last!r}; if it is to be searched for, write the query as one word: "
                 f"ctxsearch {shlex.quote(' '.join(words))}"

@@ -243,9 +243,7 @@ def test_a_file_after_the_query_is_searched_alone(served: Served, tmp_path: Path
     assert "shop/pricing.py:4" in far.stdout
 
 
-@pytest.mark.parametrize(
-    "path", ["./nowhere", "../nowhere/at.all", "/nowhere", "~/nowhere", "./a\0b", "./" + "a" * 300]
-)
+@pytest.mark.parametrize("path", ["./nowhere", "../nowhere/at.all", "~/nowhere", "./a\0b", "./" + "a" * 300])
 def test_a_path_after_the_query_that_is_not_there_is_named(path: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["apply_discount", path]) == 2
     said = " ".join(capsys.readouterr().err.split())
@@ -254,7 +252,12 @@ def test_a_path_after_the_query_that_is_not_there_is_named(path: str, capsys: py
 
 
 def test_words_that_have_a_slash_are_words(served: Served) -> None:
-    for words in (("apply_discount", "and/or"), ("/api/discount",), ("apply_discount", "// discount")):
+    for words in (
+        ("apply_discount", "and/or"),
+        ("/api/discount",),
+        ("discount", "/users/:id"),
+        ("apply_discount", "// discount"),
+    ):
         found = cli(served.settings, served.root, "search", *words, "--mode", "keyword")
         assert (found.returncode, "shop/pricing.py" in found.stdout) == (0, True)
 
