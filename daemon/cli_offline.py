@@ -23,7 +23,8 @@ from ctxsearch.daemon.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from ctxsearch.daemon.layout import Layout
-    from ctxsearch.graph.catalog import Snapshot
+    from ctxsearch.daemon.texts import Texts
+    from ctxsearch.graph.catalog import Catalog, Snapshot
     from ctxsearch.graph.graph import CodeGraph, Traversal
     from ctxsearch.graph.model import CodeNode, Edge, EdgeKind
     from ctxsearch.graph.walk import Limits
@@ -169,13 +170,14 @@ def path(ctx: click.Context, /, start: str, end: str, max_depth: int, **options:
     """How START reaches END: the shortest way over calls and other dependencies."""
     from ctxsearch.graph.walk import THROUGH_HUBS
 
-    code = _loaded(ctx, options["root"])
+    code, texts = _loaded(ctx, options["root"])
     limits = replace(THROUGH_HUBS, min_confidence=options["min_confidence"])
     found = code.path(only_match(code, start).id, only_match(code, end).id, limits)
     nodes = found.nodes if len(found.nodes) <= max_depth + 1 else ()
     steps = (None, *zip(found.kinds, found.confidences, strict=True))
+    changed = texts.changed(nodes)
     for distance, (node, step) in enumerate(zip(nodes, steps, strict=False)):
-        click.echo(_reached(node, distance, step, options["as_json"], indent=distance))
+        click.echo(_reached(node, distance, step, options["as_json"], changed, indent=distance))
     if not nodes:
         doubt = "; the search gave up, there may be one" if found.truncated else ""
         click.echo(f"no way from {show.safe(start)} to {show.safe(end)}{doubt}", err=True)
@@ -188,7 +190,7 @@ def path(ctx: click.Context, /, start: str, end: str, max_depth: int, **options:
 @click.pass_context
 def export(ctx: click.Context, root: Path, _as_json: bool) -> None:
     """All nodes, then all edges, one JSON object per line, in a stable order."""
-    with _reading(_settings(ctx), _root(root)) as snapshot:
+    with _reading(_settings(ctx), _root(root)) as (_, snapshot):
         for line in _exported(snapshot):
             click.echo(line)
 
@@ -239,34 +241,49 @@ def _edge_fields(edge: Edge) -> dict[str, Any]:
 def _walk(ctx: click.Context, symbol: str, options: dict[str, Any], walk: Any) -> None:
     from ctxsearch.graph.walk import Limits
 
-    code = _loaded(ctx, options["root"])
+    code, texts = _loaded(ctx, options["root"])
     node = only_match(code, symbol)
     limits: Limits = Limits(min_confidence=options["min_confidence"], results=options["limit"])
     found: Traversal = walk(code, node, limits)
+    changed = texts.changed([hit.node for hit in found.hits])
     for hit in found.hits:
         step = hit.via, hit.confidence
-        click.echo(_reached(hit.node, hit.distance, step, options["as_json"], indent=hit.distance - 1))
+        click.echo(_reached(hit.node, hit.distance, step, options["as_json"], changed, indent=hit.distance - 1))
     if found.truncated:
         click.echo("... more; raise --limit", err=True)
     ctx.exit(FOUND if found.hits else NOTHING)
 
 
-def _reached(node: CodeNode, distance: int, step: tuple[EdgeKind, float] | None, as_json: bool, *, indent: int) -> str:
+def _reached(
+    node: CodeNode,
+    distance: int,
+    step: tuple[EdgeKind, float] | None,
+    as_json: bool,
+    changed: frozenset[str],
+    *,
+    indent: int,
+) -> str:
     """One line: a node, how far it is, and the edge that leads to it; without one it is where a way begins."""
     via, confidence = (step[0].name.lower(), step[1]) if step is not None else ("", 1.0)
     if as_json:
         fields = {"distance": distance, "via": via, "confidence": round(confidence, 4)}
+        fields["changed_on_disk"] = node.path in changed
         return json.dumps(_node_fields(node) | fields, ensure_ascii=False)
     place = f"{node.path}:{node.start_line}" if node.path else "(external)"
     name = show.safe(node.qualified_name or node.name)
-    return f"{'  ' * indent}{show.safe(place)}  {name}" + (f"  {via} {confidence:.2f}" if via else "")
+    edge = f"  {via} {confidence:.2f}" if via else ""
+    return f"{'  ' * indent}{show.safe(place)}  {name}{edge}{'  changed on disk' if node.path in changed else ''}"
 
 
-def _loaded(ctx: click.Context, directory: Path) -> CodeGraph:
+def _loaded(ctx: click.Context, directory: Path) -> tuple[CodeGraph, Texts]:
+    """The graph, and what tells whether files still are what was indexed."""
+    from ctxsearch.daemon.texts import KeptTexts, Texts
     from ctxsearch.graph.graph import CodeGraph
 
-    with _reading(_settings(ctx), _root(directory)) as snapshot:
-        return CodeGraph.build(snapshot.load_nodes(), snapshot.load_edges(), snapshot.generation)
+    settings, root = _settings(ctx), _root(directory)
+    with _reading(settings, root) as (catalog, snapshot):
+        code = CodeGraph.build(snapshot.load_nodes(), snapshot.load_edges(), snapshot.generation)
+        return code, Texts(root, catalog.pin(), KeptTexts())
 
 
 def only_match(code: CodeGraph, symbol: str) -> CodeNode:
@@ -299,7 +316,7 @@ def _layout(settings: Settings, root: Path) -> Layout:
 
 
 @contextlib.contextmanager
-def _reading(settings: Settings, root: Path) -> Iterator[Snapshot]:
+def _reading(settings: Settings, root: Path) -> Iterator[tuple[Catalog, Snapshot]]:
     from ctxsearch.graph.catalog import Catalog, CatalogMissingError
 
     try:
@@ -309,7 +326,7 @@ def _reading(settings: Settings, root: Path) -> Iterator[Snapshot]:
     with catalog, catalog.read() as snapshot:
         if not snapshot.file_count():  # there was none to index, or indexing never came to its end
             raise NoIndexError(f"nothing is indexed in {root}; `ctxsearch graph index {root}` says why, or indexes it")
-        yield snapshot
+        yield catalog, snapshot
 
 
 VERBS: dict[str, click.Command] = {"graph": graph}

@@ -19,7 +19,7 @@ from ctxsearch.daemon.memory import release_memory, resident_bytes
 from ctxsearch.daemon.messages import Committed, Done, Job, Phase, Prepare, Progress, Refresh
 from ctxsearch.daemon.process import WorkerProcess
 from ctxsearch.daemon.registry import RepositoryRecord
-from ctxsearch.daemon.snapshot import Snapshot, differing
+from ctxsearch.daemon.snapshot import Snapshot
 from ctxsearch.daemon.stores import Stores
 from ctxsearch.daemon.watch import git_is_writing
 from ctxsearch.graph.catalog import CatalogCorruptError
@@ -597,4 +597,4 @@ def _says_less(before: Snapshot, after: Snapshot) -> bool:
 
 def _differing(snapshot: Snapshot, paths: frozenset[str]) -> frozenset[str]:
     """The files whose text is no longer what was indexed."""
-    return differing(snapshot, [node for path in sorted(paths) for node in snapshot.graph.outline(path)[:1]])
+    return snapshot.texts.changed([node for path in sorted(paths) for node in snapshot.graph.outline(path)[:1]])

@@ -14,13 +14,12 @@ from ctxsearch.daemon.freshness import FreshnessTable, NoHistory
 from ctxsearch.daemon.texts import Texts
 from ctxsearch.graph.catalog import Pinned
 from ctxsearch.graph.graph import CodeGraph
-from ctxsearch.graph.model import CodeNode, NodeId
+from ctxsearch.graph.model import NodeId
 from ctxsearch.graph.records import FileGraph
 from ctxsearch.search.ports import (
     Corpus,
     FullTextReader,
     IndexState,
-    OnDisk,
     VectorReader,
 )
 
@@ -84,14 +83,6 @@ class Snapshot:
             state=IndexState(self.commit),
             repair=repair,
         )
-
-
-def differing(snapshot: Snapshot, nodes: Sequence[CodeNode]) -> frozenset[str]:
-    """The files of these nodes that changed or vanished since they were indexed; each is looked at once."""
-    found = snapshot.texts.contents(nodes, bodies=False)
-    return frozenset(
-        node.path for node, each in zip(nodes, found, strict=True) if each.on_disk in (OnDisk.CHANGED, OnDisk.VANISHED)
-    )
 
 
 def load_graph(catalog: Pinned, before: CodeGraph | None) -> CodeGraph:

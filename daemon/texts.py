@@ -116,6 +116,11 @@ class Texts:
             NodeContent(texts[node.path].between(node.start_line, node.end_line), checked[node.path]) for node in nodes
         ]
 
+    def changed(self, nodes: Sequence[CodeNode], /) -> frozenset[str]:
+        """The files of these nodes that changed or vanished since they were indexed; each is looked at once."""
+        found = zip(nodes, self.contents(nodes, bodies=False), strict=True)
+        return frozenset(node.path for node, each in found if each.on_disk in (OnDisk.CHANGED, OnDisk.VANISHED))
+
     def lines(self, places: Sequence[tuple[str, int]], /) -> list[str]:
         """One line of text per path and 1-based line, in order."""
         paths = list(dict.fromkeys(path for path, _ in places))

@@ -43,7 +43,7 @@ from ctxsearch.daemon.repository import Patience, Repository
 from ctxsearch.daemon.session import working_tree_root
 from ctxsearch.daemon.settings import Settings
 from ctxsearch.daemon.sites import Direction, Placed, placed
-from ctxsearch.daemon.snapshot import Snapshot, differing
+from ctxsearch.daemon.snapshot import Snapshot
 from ctxsearch.daemon.stores import Stores
 from ctxsearch.daemon.texts import KeptTexts
 from ctxsearch.daemon.tracing import note_signal
@@ -462,7 +462,7 @@ class Workspace:
         Its repository counts them among those that changed.
         """
         with self._healing(self.repositories()):
-            changed = differing(snapshot, list(nodes))
+            changed = snapshot.texts.changed(list(nodes))
         self._tell_of_changed({snapshot.repository: changed})
         return changed
 

@@ -525,6 +525,21 @@ def test_ways_and_neighbours_without_a_daemon(settings: Settings, project: Path)
         assert (unknown.returncode, "did you mean" in unknown.stderr) == (1, True)
 
 
+def test_without_a_daemon_too_what_changed_since_it_was_indexed_is_marked(settings: Settings, project: Path) -> None:
+    run = settings, project
+    cli(*run, "graph", "index", ".")
+    verbs = (("callers", "apply_discount"), ("path", "place_order", "apply_discount"), ("impact", "apply_discount"))
+    for words in verbs:
+        assert "changed on disk" not in cli(*run, "graph", *words).stdout
+    file = project / "shop" / "pricing.py"
+    file.write_text(f"# moved\n{file.read_text()}")
+    for words in verbs:
+        lines = cli(*run, "graph", *words).stdout.splitlines()
+        assert [line.endswith("  changed on disk") for line in lines] == ["shop/pricing.py:" in line for line in lines]
+        rows = map(json.loads, cli(*run, "graph", *words, "--json").stdout.splitlines())
+        assert all(row["changed_on_disk"] is (row["path"] == "shop/pricing.py") for row in rows)
+
+
 def test_a_directory_with_nothing_to_index_says_so_when_it_is_asked(settings: Settings, tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
