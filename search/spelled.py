@@ -28,15 +28,20 @@ _ASKED: Final = re.compile(
     r"(?: (?:defined|declared|implemented|located))?\s*\??",
     re.IGNORECASE,
 )
-# A line of code: it has signs that no question has.
+# A line of code: it has signs that no question has, and begins with what introduces a definition or with a type.
 _SIGNS: Final = re.compile(r"[(){}\[\];=<>]|:\s*\Z")
 _TEMPLATE: Final = re.compile(r"\btemplate\s*<[^>]*>")
-_DEFINING: Final = re.compile(
-    rf"(?:^|\s)(?:{_KEYWORD}|{_NOUN}|const)\s+(?:\([^()]*\)\s*)?(?P<name>{_NAME})(?=\s*(?:[(){{}}\[\];=<>:,]|\Z)|\s+\w)"
+_MODIFIER: Final = (
+    r"abstract|async|case|const|constexpr|crate|data|declare|default|export|extern|final|implicit|inline|inner|internal"
+    r"|local|open|override|partial|private|protected|pub|public|readonly|sealed|static|suspend|unsafe|virtual"
 )
-_CALLED: Final = re.compile(rf"(?P<name>{_NAME})\s*\(")
+_DEFINING: Final = re.compile(
+    rf"\s*(?:(?:{_MODIFIER})(?:\([^()]*\)|\[[^\[\]]*\])?\s+)*(?:{_KEYWORD}|{_NOUN}|const)\s+(?:\([^()]*\)\s*)?"
+    rf"(?P<name>{_NAME})(?=\s*(?:[(){{}}\[\];=<>:,]|\Z)|\s+(?:extends|implements|struct|interface|for|where|with)\b)"
+)
+_CALLED: Final = re.compile(rf"(?P<name>{_NAME})\(")
 _ENDS_HEAD: Final = re.compile(r"[{,;)]\s*\Z")
-_TYPED: Final = re.compile(r"[\w\s*&<>,.:\[\]~$]*[\s*&~]")  # what stands before a name that C, C++, Java or C# define
+_TYPED: Final = re.compile(r"(?:[\w<>,.:\[\]~$]+[\s*&]+){1,6}~?")  # what stands before a name that C, Java or C# define
 _NO_TYPES: Final = frozenset(
     ["await", "case", "delete", "else", "go", "defer", "in", "new", "not", "of", "raise", "return", "throw", "yield"]
 )
@@ -84,12 +89,12 @@ def _of_words(text: str) -> str:
 
 def _of_code(line: str) -> str:
     line = _TEMPLATE.sub("", line)
-    defining = _DEFINING.search(line)
+    defining = _DEFINING.match(line)
     if defining:
         return defining["name"]
     called = _CALLED.search(line)
-    before = line[: called.start()] if called else ""
-    if called is None or not _TYPED.fullmatch(before) or not before.strip() or before.split()[-1] in _NO_TYPES:
+    before = line[: called.start()].lstrip() if called else ""
+    if called is None or not _TYPED.fullmatch(before) or before.split()[-1] in _NO_TYPES or "`" in line:
         return ""
     return called["name"] if _ENDS_HEAD.search(line) else ""
 
