@@ -22,6 +22,7 @@ from ctxsearch.search.steps import EXACT_SCORE
 TEXT_SIGNALS: Final = frozenset({Signal.BM25, Signal.SEMANTIC})
 NEXT_NODE: Final = 0.75  # what the next node of a file keeps: about twenty places
 NEXT_NODE_OF_REPORT: Final = 0.8  # about fifteen: an issue wants the places in a file, a question the files
+_NEXT_EXACT: Final = 0.97  # about two places: other definitions of the symbol that is spelled are meant as well
 _STEEPNESS: Final = 3  # of the files' order: a fourth place is worth four sevenths of a first
 
 Key = TypeVar("Key", int, str)  # of equals the lower one comes first
@@ -30,8 +31,8 @@ Key = TypeVar("Key", int, str)  # of equals the lower one comes first
 def cohere(fusion: Fusion[Key], file_of: Callable[[Key], Hashable | None], next_node: float = NEXT_NODE) -> Fusion[Key]:
     """The same nodes with their text votes replaced by their file's; other votes stay the node's own.
 
-    `file_of` is None for nodes without a file; the next node of a file keeps `next_node` of what the one before it has;
-    of equals the lower key comes first. With fewer than two text signals there is nothing to agree on.
+    `file_of` is None for nodes without a file; the next node of a file keeps `next_node` of what the one before it has,
+    nearly all of it after an exact symbol; of equals the lower key comes first. With fewer than two text signals there is nothing to agree on.
     """
     text = [ballot for ballot in fusion.ballots if ballot.ranked.signal in TEXT_SIGNALS]
     if len(text) < 2:
@@ -41,11 +42,12 @@ def cohere(fusion: Fusion[Key], file_of: Callable[[Key], Hashable | None], next_
     fused = fusion.scores
     own = added(text) if len(text) < len(fusion.ballots) else fused
     scores = dict(fused)
+    spelled = frozenset(exact)
     for key in _best_first(own, exact):
         file = file_of(key)
         if file is not None:
             share = left[file]
-            left[file] = share * next_node
+            left[file] = share * (_NEXT_EXACT if key in spelled else next_node)
             rest = fused[key] - own[key]
             scores[key] = rest + share if rest > 0.0 else share
     if max(scores.values(), default=0.0) > 1.0:

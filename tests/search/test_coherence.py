@@ -66,6 +66,16 @@ def test_exact_symbols_of_a_file_keep_the_order_of_full_text_whatever_the_vector
     assert found["a:class"] > found["a:constructor"]
 
 
+def test_other_definitions_of_the_spelled_symbol_stand_before_what_is_only_near() -> None:
+    exact = [(f"a:{number}", (9 - number) * EXACT_SCORE) for number in range(5)]
+    lists = [
+        RankedList.of(Signal.BM25, [*exact, ("b:1", 1.0), ("a:other", 0.5)]),
+        RankedList.of(Signal.SEMANTIC, [("c:1", 1.0), ("a:other", 0.9), ("d:1", 0.1)]),
+    ]
+    found = cohere(fuse(lists, WEIGHTS), file_of).scores
+    assert sorted(found, key=lambda key: -found[key])[:5] == [key for key, _ in exact]
+
+
 def test_a_file_first_in_both_lists_scores_one() -> None:
     assert ranked(["a:1"], ["a:2"])["a:1"] == 1.0
 
