@@ -17,7 +17,7 @@ from tree_sitter import Language, Query
 
 from ctxsearch.indexer.languages.builder import Extractor
 
-EXTRACTOR_VERSION = 13  # part of the key of cached facts: raise it when any extractor's output changes
+EXTRACTOR_VERSION = 14  # part of the key of cached facts: raise it when any extractor's output changes
 
 
 @dataclass(frozen=True, slots=True)

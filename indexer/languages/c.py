@@ -17,7 +17,7 @@ from ctxsearch.graph.model import NodeFlag, NodeKind
 from ctxsearch.indexer.languages.blocks import BlockExtractor
 from ctxsearch.indexer.languages.builder import Draft
 from ctxsearch.indexer.languages.free_names import FreeNames, add_lines, uncalled_names
-from ctxsearch.indexer.languages.preprocessor import first_branches, whole_macros
+from ctxsearch.indexer.languages.preprocessor import first_branches, whole_lists, whole_macros
 
 _COMMENTS = frozenset({"comment"})
 _LITERALS = {
@@ -69,7 +69,7 @@ class CExtractor(BlockExtractor):
         read as a name they take the next declaration apart: its class is lost, its members become free functions.
         Also without what only the preprocessor can read (see `preprocessor`).
         """
-        source = first_branches(whole_macros(source))
+        source = first_branches(whole_lists(whole_macros(source)))
         found = [match for match in _LONE_MACRO.finditer(source) if _begins_statement(source, match)]
         if not found:
             return source

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from resolved_calls import calls, resolved
@@ -10,6 +12,7 @@ from ctxsearch.graph.model import Rule
 from ctxsearch.graph.records import FileGraph
 from ctxsearch.graph.resolve.resolver import Resolver
 from ctxsearch.indexer.languages.c import CppExtractor
+from ctxsearch.indexer.languages.preprocessor import whole_lists
 from ctxsearch.indexer.parse import parse
 
 
@@ -214,3 +217,33 @@ def test_incremental_equals_from_scratch(edits: list[tuple[str, str | None]]) ->
         for name, graph in fresh.graphs.items():
             known = graphs[name]
             assert (known.nodes, known.edges, known.unresolved) == (graph.nodes, graph.edges, graph.unresolved)
+
+
+def test_a_condition_between_the_values_of_a_list_leaves_the_function_whole() -> None:
+    text = (
+        "int f(void) {\n#ifdef A\n  static int mib[][2] = {\n# ifdef B\n    { 1, 2 },\n# endif\n    { 3, 4 }\n  };\n"
+        "#endif\n  return g();\n}\nint g(void) { return 1; }\n"
+    )
+    assert calls({"a.c": text}, "a.c") == {("f", "a.c:g")}
+    assert parse("a.c", text.encode()).parse_errors == 0
+
+
+def test_a_condition_in_a_table_is_no_error() -> None:
+    table = "fn table[] = {\n  a,\n#ifdef B\n  b, /* } */\n#else\n  a,\n#endif\n};\n"
+    text = f"void a(void) {{}}\nvoid b(void) {{}}\n{table}"
+    found = parse("a.c", text.encode())
+    assert found.parse_errors == 0
+    assert [each.name for each in found.definitions] == ["a", "b", "table"]
+
+
+def test_a_condition_between_statements_or_enum_constants_is_no_list() -> None:
+    names = "enum e {\n  A,\n#ifdef X\n  B,\n#endif\n  C\n};\n"
+    text = f"{names}void f(void) {{\n#ifdef X\n  g();\n#endif\n}}\nvoid g(void) {{}}\n"
+    assert whole_lists(text.encode()) == text.encode()
+
+
+def test_lists_and_comments_without_an_end_are_read_in_time() -> None:
+    for text in (b"/*" * 200_000, b"int a[] = {\n#if A\n" * 20_000, b"int a[] = {\n#if A\n1,\n" + b"/* " * 100_000):
+        started = time.process_time()
+        assert len(whole_lists(b"{\n#if A\n" + text)) == len(text) + 8
+        assert time.process_time() - started < 10
