@@ -8,6 +8,7 @@ of another file is taken to be hidden in the whole of a function that declares i
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import attrgetter
 
 from tree_sitter import Node, Query
 
@@ -20,6 +21,7 @@ from ctxsearch.indexer.languages.blocks import BlockExtractor
 Hidden = list[frozenset[str]]  # per definition the names that code in it does not find in the package; last: none
 
 _NONE: frozenset[str] = frozenset()
+_START = attrgetter("start_byte")
 
 
 class GoReferences(BlockExtractor):
@@ -35,7 +37,7 @@ class GoReferences(BlockExtractor):
 
     def captured(self, root: Node, query: Query) -> dict[str, list[Node]]:
         found = super().captured(root, query)
-        self.reads = found.pop("read", [])
+        self.reads = sorted(found.pop("read", []), key=_START)  # a query gives them in no order
         return found
 
     def on_read(self, node: Node) -> None:

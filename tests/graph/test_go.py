@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 from resolved_calls import calls
 
+from ctxsearch.graph.facts import encode_facts
+from ctxsearch.indexer.parse import parse
+
 
 def test_files_of_one_directory_share_their_names() -> None:
     files = {"a.go": "package p\nfunc f() { g() }\n", "b.go": "package p\nfunc g() {}\n"}
@@ -123,3 +126,9 @@ TYPE = "package a\ntype Base struct{}\nfunc (b *Base) Save() {}\nfunc helper() {
 def test_what_a_function_declares(body: str, called: str) -> None:
     source = f"{TYPE}func f(b *Base, ch chan *Base, list []*Base) {{ {body} }}\n"
     assert calls({"a.go": source}, "a.go") == ({("f", f"a.go:{called}")} if called else set())
+
+
+def test_the_same_file_gives_the_same_facts() -> None:
+    reads = "".join(f"\tif limit{n} > other{n} {{ return }}\n" for n in range(100))
+    source = f"package a\nfunc f() {{\n{reads}}}\n".encode()
+    assert len({encode_facts(parse("a.go", source)) for _ in range(5)}) == 1
