@@ -28,6 +28,7 @@ from ctxsearch.graph.resolve.values import (
 
 Place = tuple[str, int]
 _MACROS = frozenset({NodeKind.MACRO})
+_KEYWORDS = frozenset({"self", "crate", "super"})
 DEREF = frozenset({"Box", "Rc", "Arc", "Ref", "RefMut", "Cow", "Pin", "MutexGuard", "RwLockReadGuard", "ManuallyDrop"})
 _DEREF_TRAIT = frozenset({"Deref", "ops.Deref", "std.ops.Deref", "core.ops.Deref"})
 MAX_DEREF = 4  # types that dereference to one another, at most
@@ -668,6 +669,20 @@ class RustEvaluator(RustClosures):
                 return args[0] or EXTERNAL if declared.name in DEREF else (Ext(declared.name, args),)
         return super().type_instances(path, scope, declared)
 
+    def type_classes(self, path: str, scope: int, declared: Type) -> Values:
+        """A path begins with a module, whatever fields and locals are called; or with a crate, be it none of these."""
+        found = super().type_classes(path, scope, declared)
+        first, *rest = declared.name.split(".")
+        if found or not rest or not first[:1].islower() or first in _KEYWORDS:
+            return found
+        inner = self.in_mod(path, self._mod_of(path, scope), first)
+        around = inner if inner is not None else self._crate(path, first)
+        if around is None:
+            return (Ext(declared.name),)
+        for part in rest:
+            around = self.members(around, part)
+        return around
+
     def call_result(self, callee: Value, path: str, index: int) -> Values:
         if isinstance(callee, Ext):
             name = callee.name.rsplit(".", 1)[-1]
@@ -767,7 +782,21 @@ class RustEvaluator(RustClosures):
         only = found[0] if len(found) == 1 else None
         if only is None or self.table(only[0]).facts.definitions[only[1]].kind is not NodeKind.METHOD:
             return []
-        return [only] if _crate_directory(only[0]) == _crate_directory(path) else []
+        if _crate_directory(only[0]) != _crate_directory(path) or self._is_of_another(path, callee.base, only):
+            return []
+        return [only]
+
+    def _is_of_another(self, path: str, receiver: int, method: Place) -> bool:
+        """Whether one type's method is looked for on a field that is known to be of another type."""
+        if self.table(path).facts.exprs[receiver].op is not ops.MEMBER:
+            return False
+        definition = self.definition(*method)
+        owners = self.type_classes(method[0], definition.parent, definition.receiver) if definition.receiver else ()
+        known = [value for value in self.value(path, receiver) if isinstance(value, Inst)]
+        return bool(owners) and any(
+            Class(value.path, value.index) not in owners and not self._methods(value.path, value.index, "deref")
+            for value in known
+        )
 
     def _has_receiver(self, path: str, callee: Expr) -> bool:
         """A method of a value, rather than a function at the end of a path that leads outside."""

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any
 
-from tree_sitter import Language, Node, Parser, Query, QueryCursor
+from tree_sitter import Language, Node, Parser, Query, QueryCursor, Range
 
 from ctxsearch.graph import ops
 from ctxsearch.graph.facts import (
@@ -35,6 +35,7 @@ from ctxsearch.graph.facts import (
 from ctxsearch.graph.model import NodeFlag, NodeKind
 
 MAX_DEPTH = 100  # deeper expressions are UNKNOWN: with some seven frames a level this stays inside the stack
+MAX_TREE_DEPTH = 60_000  # the engine counts levels in 16 bits: a query that goes further down does not come to an end
 MAX_SIGNATURE = 400
 MAX_DOC = 4000
 SCOPELESS = frozenset({NodeKind.VARIABLE, NodeKind.TYPE_ALIAS, NodeKind.MACRO})  # nothing is "inside" these
@@ -129,7 +130,9 @@ class Extractor:
 
     def captured(self, root: Node, query: Query) -> dict[str, list[Node]]:
         """What the query finds, by capture; a language may take out what the sweeps need not go through one by one."""
-        return QueryCursor(query).captures(root)
+        cursor = QueryCursor(query)
+        cursor.set_max_start_depth(MAX_TREE_DEPTH)
+        return cursor.captures(root)
 
     def finish(self) -> None:
         """Called once after both sweeps; for work that needs the whole file."""
@@ -148,7 +151,7 @@ class Extractor:
         What a call, an assignment or a macro defines is left out, and so is what definitions say of themselves.
         """
         names = [query.capture_name(rank) for rank in range(query.capture_count)]
-        self._sweep_definitions(_document_order(names, QueryCursor(query).captures(root)), names)
+        self._sweep_definitions(_document_order(names, self.captured(root, query)), names)
         return self._facts(root)
 
     def _sweep_definitions(self, captures: list[_Capture], names: list[str]) -> None:
@@ -330,6 +333,15 @@ class Extractor:
 def parse_tree(language: Language, source: bytes) -> Node:
     """The root of the syntax tree; tree-sitter accepts any bytes."""
     return Parser(language).parse(source).root_node
+
+
+def parse_part(language: Language, source: bytes | bytearray, start: int, end: int) -> Node:
+    """The root of a syntax tree of the bytes between two offsets; its nodes stand where they stand in the source.
+
+    Rows and columns are not kept (see `Extractor.line`).
+    """
+    part = Range((0, 0), (0, 0), start, end)
+    return Parser(language, included_ranges=[part]).parse(source).root_node
 
 
 def _document_order(names: list[str], found: dict[str, list[Node]]) -> list[_Capture]:

@@ -15,7 +15,8 @@ from tree_sitter import Node
 from ctxsearch.graph.facts import METHOD, Import, Op, Param, ParamKind, Type
 from ctxsearch.graph.model import NodeFlag, NodeKind
 from ctxsearch.indexer.languages.builder import MAX_DEPTH, Draft
-from ctxsearch.indexer.languages.rust_references import TEMPLATES, RustReferences
+from ctxsearch.indexer.languages.rust_macros import TEMPLATES
+from ctxsearch.indexer.languages.rust_references import RustReferences
 
 _COMMENTS = frozenset({"line_comment", "block_comment", "attribute_item"})
 _LITERALS = {
@@ -59,6 +60,7 @@ class RustExtractor(RustReferences):
     def __init__(self, path: str, source: bytes, flags: NodeFlag = NodeFlag.NONE) -> None:
         super().__init__(path, source, flags)
         self._impls: list[_Impl] = []
+        self._test_macros: list[tuple[int, int]] = []  # byte offsets of macros whose items are all for tests
 
     # -- definitions
 
@@ -105,19 +107,30 @@ class RustExtractor(RustReferences):
                 draft.flags |= NodeFlag.EXPORTED
             elif child.type == "function_modifiers" and "async" in self.text(child):
                 draft.flags |= NodeFlag.ASYNC
-        previous = node.prev_sibling
-        while previous is not None and previous.type in _COMMENTS:
-            if previous.type == "attribute_item":
-                text = self.text(previous)
-                if _TEST_ATTRIBUTE.match(text):
-                    draft.flags |= NodeFlag.TEST
-                if "deprecated" in text:
-                    draft.flags |= NodeFlag.DEPRECATED
-            previous = previous.prev_sibling
+        for text in self._attributes(node):
+            if _TEST_ATTRIBUTE.match(text):
+                draft.flags |= NodeFlag.TEST
+            if "deprecated" in text:
+                draft.flags |= NodeFlag.DEPRECATED
+        if any(start <= draft.start < end for start, end in self._test_macros):
+            draft.flags |= NodeFlag.TEST
         if node.type == "function_signature_item":
             draft.flags |= NodeFlag.ABSTRACT | NodeFlag.DECLARATION
         if draft.parent >= 0 and self.drafts[draft.parent].flags & NodeFlag.TEST:
             draft.flags |= NodeFlag.TEST
+
+    def _attributes(self, node: Node) -> Iterator[str]:
+        """The attributes before an item, the nearest first."""
+        previous = node.prev_sibling
+        while previous is not None and previous.type in _COMMENTS:
+            if previous.type == "attribute_item":
+                yield self.text(previous)
+            previous = previous.prev_sibling
+
+    def open(self, macro: Node) -> None:
+        super().open(macro)
+        if any(_TEST_ATTRIBUTE.match(text) for text in self._attributes(macro)):
+            self._test_macros.append((macro.start_byte, macro.end_byte))
 
     def _place_in_impl(self, draft: Draft) -> None:
         """A function directly in an impl block or trait is a method of its type; a constant belongs to it, too."""
@@ -323,12 +336,7 @@ class RustExtractor(RustReferences):
 
     def _written_paths(self, node: Node) -> list[str]:
         """The files of `#[path = "..."] mod name;`: one, or one for each configuration that `cfg_attr` names."""
-        found: list[str] = []
-        previous = node.prev_sibling
-        while previous is not None and previous.type in _COMMENTS:
-            if previous.type == "attribute_item":
-                found += _PATH_ATTRIBUTE.findall(self.text(previous))
-            previous = previous.prev_sibling
+        found = [place for text in self._attributes(node) for place in _PATH_ATTRIBUTE.findall(text)]
         return found[::-1]
 
     def on_call(self, node: Node) -> None:
@@ -525,12 +533,12 @@ class RustExtractor(RustReferences):
         return found
 
     def _macro(self, node: Node) -> int:
-        """name!(...): a call of the macro; calls spelled inside its tokens are calls too."""
+        """name!(...): a call of the macro; calls spelled inside its tokens are calls too, if they are not items."""
         name = node.child_by_field_name("macro")
         spelled = self.text(name) if name is not None else ""
         tokens = next((child for child in node.children if child.type == "token_tree"), None)
         items: list[int] = []
-        if tokens is not None and spelled.rsplit("::", 1)[-1] not in TEMPLATES:
+        if tokens is not None and node.id not in self.opened and spelled.rsplit("::", 1)[-1] not in TEMPLATES:
             items = self._token_calls(tokens)
         args = tuple(items) if spelled == "vec" else ()
         return self.add(node, Op.CALL, "!", base=self.add(node, Op.NAME, f"{spelled}!"), args=args)

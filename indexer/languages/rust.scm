@@ -18,6 +18,8 @@
 (mod_item !body) @mod
 (call_expression) @call
 (macro_invocation) @macro
+(source_file (macro_invocation (token_tree . "{")) @item_macro)
+(declaration_list (macro_invocation (token_tree . "{")) @item_macro)
 (struct_expression) @literal
 (let_declaration) @let
 (const_item) @local

@@ -7,15 +7,16 @@ is left of all identifiers is little more than what the resolver then finds.
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import attrgetter
 
 from tree_sitter import Node, Query
 
 from ctxsearch.graph.facts import MODULE_SCOPE, Import, Op
 from ctxsearch.graph.model import NodeFlag, NodeKind
 from ctxsearch.graph.resolve.rust import PRIMITIVES
-from ctxsearch.indexer.languages.blocks import BlockExtractor
+from ctxsearch.indexer.languages.rust_macros import TEMPLATES, ItemMacros
 
-TEMPLATES = frozenset({"quote", "quote_spanned", "parse_quote", "parse_quote_spanned", "stringify"})  # code as data
+_START = attrgetter("start_byte")
 _CAPITALS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _LIBRARY = frozenset({"std", "core", "alloc"})  # crates of the standard library
 _USES = frozenset({"use_declaration", "use_list", "scoped_use_list", "use_as_clause", "use_wildcard"})
@@ -24,7 +25,7 @@ _DECLARING = frozenset(
 )
 
 
-class RustReferences(BlockExtractor):
+class RustReferences(ItemMacros):
     """Fills `references` from the query's `@mention`, every identifier of the file."""
 
     def __init__(self, path: str, source: bytes, flags: NodeFlag = NodeFlag.NONE) -> None:
@@ -35,7 +36,8 @@ class RustReferences(BlockExtractor):
     def captured(self, root: Node, query: Query) -> dict[str, list[Node]]:
         found = super().captured(root, query)
         source = self.source
-        self._mentions = [node for node in found.pop("mention", ()) if source[node.start_byte] in _CAPITALS]
+        mentions = [node for node in found.pop("mention", ()) if source[node.start_byte] in _CAPITALS]
+        self._mentions = sorted(mentions, key=_START)  # a query gives them in no order
         return found
 
     def on_mention(self, node: Node) -> None:

@@ -178,3 +178,47 @@ def test_a_file_s_own_comment_is_not_that_of_its_first_item() -> None:
 def test_which_attributes_make_a_test(attribute: str, is_test: bool) -> None:
     facts = parse("src/lib.rs", f"{attribute}\nfn f() {{}}\n".encode())
     assert bool(facts.definitions[0].flags & NodeFlag.TEST) is is_test
+
+
+def test_a_path_through_a_module_that_a_macro_declares() -> None:
+    files = {
+        "tokio/Cargo.toml": '[package]\nname = "tokio"\n',
+        "tokio/src/lib.rs": (
+            "#[macro_use]\nmod macros;\ncfg_net! { pub mod net; }\ncfg_rt! { pub use task::spawn; pub mod task; }\n"
+        ),
+        "tokio/src/macros.rs": "macro_rules! cfg_net { ($($i:item)*) => { $($i)* } }\n",
+        "tokio/src/net.rs": (
+            "cfg_net! { pub struct TcpStream { fd: u8 } }\n"
+            "impl TcpStream { pub fn connect() -> Self { Self { fd: 1 } } }\n"
+        ),
+        "tokio/src/task.rs": "cfg_rt! { pub fn spawn() { step(); } }\nfn step() {}\n",
+        "app/Cargo.toml": '[package]\nname = "app"\n',
+        "app/src/main.rs": "use tokio::net::TcpStream;\nfn main() { tokio::spawn(); TcpStream::connect(); }\n",
+    }
+    assert calls(files, "app/src/main.rs") == {
+        ("main", "tokio/src/net.rs:TcpStream.connect"),
+        ("main", "tokio/src/task.rs:spawn"),
+    }
+    assert calls(files, "tokio/src/task.rs") == {("spawn", "tokio/src/task.rs:step")}
+    assert ("", "tokio/src/macros.rs:cfg_net") in calls(files, "tokio/src/net.rs")
+
+
+def test_a_field_of_a_library_s_type_has_no_methods_here() -> None:
+    text = "struct S { inner: socket2::Socket }\nimpl S { fn set_linger(&self) { self.inner.set_linger(); } }\n"
+    assert calls({"src/lib.rs": text}, "src/lib.rs") == set()
+
+
+def test_a_field_of_another_type_is_not_asked_for_the_only_method_of_a_name() -> None:
+    text = (
+        "struct Batch { n: u8 }\nstruct Stats { batch: Batch }\n"
+        "impl Stats { fn about_to_park(&self) { self.batch.about_to_park(); } }\n"
+    )
+    assert calls({"src/lib.rs": text}, "src/lib.rs") == set()
+
+
+def test_a_field_may_be_called_like_the_module_of_its_type() -> None:
+    files = {
+        "src/lib.rs": "mod chan;\nstruct S { chan: chan::Tx }\nimpl S { fn f(&self) { self.chan.send(); } }\n",
+        "src/chan.rs": "pub struct Tx;\nimpl Tx { pub fn send(&self) {} }\n",
+    }
+    assert calls(files, "src/lib.rs") == {("S.f", "src/chan.rs:Tx.send")}
