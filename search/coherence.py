@@ -32,7 +32,8 @@ def cohere(fusion: Fusion[Key], file_of: Callable[[Key], Hashable | None], next_
     """The same nodes with their text votes replaced by their file's; other votes stay the node's own.
 
     `file_of` is None for nodes without a file; the next node of a file keeps `next_node` of what the one before it has,
-    nearly all of it after an exact symbol; of equals the lower key comes first. With fewer than two text signals there is nothing to agree on.
+    nearly all of it after an exact symbol; of equals the lower key comes first. With fewer than two text signals there
+    is nothing to agree on.
     """
     text = [ballot for ballot in fusion.ballots if ballot.ranked.signal in TEXT_SIGNALS]
     if len(text) < 2:
