@@ -45,9 +45,9 @@ class TantivyReader:
         self._files = FileEvidence(searcher, schema, policy)
         self._addresses = Addresses(searcher)
         self._filters: OrderedDict[Scope, Clauses] = OrderedDict()
-        self._no_members = [
-            (tantivy.Occur.MustNot, term(schema, "kind", int(kind))) for kind in (NodeKind.METHOD, NodeKind.CONSTRUCTOR)
-        ]
+        no_members = NodeKind.METHOD, NodeKind.CONSTRUCTOR
+        self._no_members = [(tantivy.Occur.MustNot, term(schema, "kind", int(kind))) for kind in no_members]
+        self._no_external = tantivy.Occur.MustNot, term(schema, "kind", int(NodeKind.EXTERNAL))
         self._last_floor: tuple[Denied, NodeColumns, Clauses] | None = None
         self.generation = generation_of(searcher, schema)
 
@@ -139,13 +139,15 @@ class TantivyReader:
         parts = symbol_parts(spelled_symbol(text))
         if not parts:
             return ()
-        found = self._named(parts, parts[:-SYMBOL_PARTS], terms, inside, limit)
-        if found or len(parts) == 1:
+        if len(parts) == 1:
+            found = self._named(parts, (), terms, inside, limit)
             return found or self._saying(parts, terms, inside, limit)
-        found = self._named(parts[-1:], parts[:-1], terms, [*inside, *self._no_members], limit)
+        own = [*inside, self._no_external]  # what is only called by that name does not hide what has most of it
+        found = self._named(parts, parts[:-SYMBOL_PARTS], terms, own, limit)
+        found = found or self._named(parts[-1:], parts[:-1], terms, [*own, *self._no_members], limit)
         for start in range(1, len(parts) - 1):
-            found = found or self._named(parts[start:], parts[start:-SYMBOL_PARTS], terms, inside, limit)
-        return found
+            found = found or self._named(parts[start:], parts[start:-SYMBOL_PARTS], terms, own, limit)
+        return found or self._named(parts, parts[:-SYMBOL_PARTS], terms, inside, limit)
 
     def _saying(self, parts: Sequence[str], terms: Mapping[str, float], inside: Clauses, limit: int) -> Sequence[Match]:
         """Nodes that say an identifier which none is named after, where they are few: who types it looks for them."""

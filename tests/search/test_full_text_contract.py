@@ -546,6 +546,17 @@ def test_what_a_package_hands_on_is_found_by_the_name_that_it_is_imported_by(tmp
     index.close()
 
 
+def test_what_is_only_called_by_a_name_does_not_hide_what_is_handed_on_by_it(tmp_path: Path) -> None:
+    spawn = document("spawn", path="tokio/src/task/spawn.rs", qualified="tokio::src::task::spawn.spawn")
+    called = document("tokio::spawn", path="", qualified="tokio::spawn", kind=NodeKind.EXTERNAL)
+    other = document("std::spawn", path="", qualified="std::spawn", kind=NodeKind.EXTERNAL)
+    index = TantivyIndex(tmp_path)
+    index.apply(1, by_path(spawn, called, other), [])
+    assert _of_name(index.reader(), "tokio::spawn") == {spawn.node.id}
+    assert _of_name(index.reader(), "std::spawn") == {other.node.id}, "there is nothing else"
+    index.close()
+
+
 @pytest.mark.parametrize("text", ["class Motor", "Motor class", "where is Motor defined", "class Motor(Engine):"])
 def test_a_symbol_among_words_that_only_say_so_is_meant(tmp_path: Path, text: str) -> None:
     motor = document("Motor", path="src/engine.py", kind=NodeKind.CLASS)
