@@ -52,7 +52,7 @@ from ctxsearch.graph.catalog import CatalogCorruptError, CatalogError
 from ctxsearch.graph.freshness import Freshness
 from ctxsearch.graph.git import Git, GitError
 from ctxsearch.graph.graph import DEPENDENCY_KINDS, Traversal
-from ctxsearch.graph.model import CodeNode, Edge, NodeId, NodeKind, Unresolved
+from ctxsearch.graph.model import CodeNode, Edge, NodeFlag, NodeId, NodeKind, Unresolved
 from ctxsearch.graph.records import Counts, owner_of
 from ctxsearch.graph.walk import THROUGH_HUBS, Limits
 from ctxsearch.indexer.beneath import UnsafePathError, path_parts
@@ -412,6 +412,11 @@ class Workspace:
             raise UnknownNodeError(symbol, near[:CANDIDATES_SHOWN], next(reasons, ""))
         # What the repository defines is meant before what it merely calls.
         found = [each for each in found if each.node.kind is not NodeKind.EXTERNAL] or found
+        # What is defined is meant before what is declared of it: in a header, by `@overload`.
+        defined = {_defined_as(each) for each in found if not each.node.flags & NodeFlag.DECLARATION}
+        found = [
+            each for each in found if not each.node.flags & NodeFlag.DECLARATION or _defined_as(each) not in defined
+        ]
         if len(found) > 1:
             shown = [describe(each) for each in found[:CANDIDATES_SHOWN]]
             raise AmbiguousSymbolError(symbol, shown, len(found))
@@ -777,6 +782,12 @@ def inside(path: str) -> str:
     except UnsafePathError as error:
         raise InvalidRequestError(f"path: {error}") from error
     return cleaned
+
+
+def _defined_as(located: Located) -> tuple[str, ...]:
+    """The same for a declaration and its definition: of a function its name, of a member where it stands."""
+    repository, node = located.snapshot.repository, located.node
+    return (repository, node.name) if node.kind is NodeKind.FUNCTION else (repository, node.path, node.qualified_name)
 
 
 def describe(located: Located) -> str:

@@ -233,6 +233,27 @@ def test_an_unknown_symbol_lists_near_names(served: Served) -> None:
     assert (caught.value.code, caught.value.reason) == ("NOT_FOUND", "UNKNOWN_NODE")
 
 
+def test_what_is_defined_is_meant_before_what_is_declared_of_it(session: Session, tmp_path: Path) -> None:
+    files = {
+        "app.py": "from typing import overload\n\n\n@overload\ndef parse(text: str) -> str: ...\n\n\n"
+        "@overload\ndef parse(text: bytes) -> bytes: ...\n\n\ndef parse(text):\n    return text\n\n\n"
+        "def run():\n    return parse('')\n",
+        "include/app.h": "int size_of(int a);\nint open_it(void);\n",
+        "src/app.c": '#include "app.h"\nint size_of(int a) { return a; }\n',
+        "src/unix.c": "int open_it(void) { return 1; }\n",
+        "src/win.c": "int open_it(void) { return 2; }\n",
+    }
+    name = add_and_wait(session, make_project(tmp_path / "typed", files))
+    selector = node_pb2.NodeSelector(repository=name, symbol="parse")
+    answer = session.graph("Callers", graph_pb2.CallersRequest(selector=selector))
+    assert (answer.node.start_line, reached(answer)) == (12, ["run"])
+    selector.symbol = "size_of"
+    assert session.graph("GetNode", graph_pb2.GetNodeRequest(selector=selector)).node.path == "src/app.c"
+    selector.symbol = "open_it"
+    with pytest.raises(DaemonError, match="names 2 nodes"):
+        session.graph("GetNode", graph_pb2.GetNodeRequest(selector=selector))
+
+
 def test_find_nodes_pages_in_a_stable_order(served: Served) -> None:
     request = graph_pb2.FindNodesRequest(
         name="", match=graph_pb2.NAME_MATCH_PREFIX, repository=served.name, page_size=3
