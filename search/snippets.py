@@ -17,6 +17,7 @@ _MOST_CHARS: Final = 200_000  # where none of these matches
 _MAX_MATCHES: Final = 200  # of a word that are highlighted
 _TELLING_MATCHES: Final = 8  # of a word that choose the lines: where a word is everywhere, the next ones tell no more
 _MAX_WINDOWS: Final = 12  # compared by meaning: embedding a whole file would cost more than the search
+_CUT: Final = " …"  # where a line goes on
 _MAX_LINE: Final = 240  # a longer line is cut behind its first match: minified code has lines of a megabyte
 _BEHIND_MATCH: Final = 40  # characters that are shown of such a line
 _LONGEST_LINE: Final = 1_000  # wherever it matches
@@ -313,4 +314,4 @@ def _cut(
     wanted = [firsts.get(number, 0) + _BEHIND_MATCH for number in range(len(lines))]
     ends = [min(max(one, _MAX_LINE), _LONGEST_LINE) for one in wanted]
     kept = tuple(one for one in highlights if one.end <= ends[one.line - first_line])
-    return [line[:end] for line, end in zip(lines, ends, strict=True)], kept
+    return [f"{line[:end]}{_CUT}" if end < len(line) else line for line, end in zip(lines, ends, strict=True)], kept

@@ -288,9 +288,10 @@ def test_a_long_line_is_shown_up_to_its_first_match() -> None:
     line = f"x = '{'abc ' * 100}pulsar {'abc ' * 100}pulsar {'abc ' * 900}'"
     assert highlighted("pulsar", line) == ["pulsar"]
     assert len(Snippets("pulsar").snippet(line, 1).text) < 500
-    assert len(Snippets("zebra").snippet(line, 1).text) == 240
+    assert Snippets("zebra").snippet(line, 1).text == f"{line[:240]} …", "it says that it goes on"
+    assert Snippets("zebra").snippet(line[:240], 1).text == line[:240]
     far = Snippets("zebra").snippet(f"{line} zebra", 1)
-    assert (len(far.text), far.highlights) == (1_000, ())
+    assert (len(far.text), far.highlights) == (1_002, ())
 
 
 def test_the_whole_text_is_the_whole_text() -> None:

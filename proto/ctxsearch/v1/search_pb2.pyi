@@ -534,7 +534,7 @@ class Snippet(_message.Message):
     HIGHLIGHTS_FIELD_NUMBER: _builtins.int
     TRIMMED_FIELD_NUMBER: _builtins.int
     text: _builtins.str
-    """The text, lines separated by line feeds."""
+    """The text, lines separated by line feeds. In a snippet a line that is too long ends with " …"."""
     start_line: _builtins.int
     """First line of the text in the file, 1-based inclusive."""
     end_line: _builtins.int
