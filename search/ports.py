@@ -194,6 +194,10 @@ class FullTextReader(Protocol):
         """Nodes whose names are within a few edits of the identifiers in the text, nearest first."""
         ...
 
+    def has_name(self, name: str) -> bool:
+        """Whether any node, in whatever scope, is named so, however it is spelled."""
+        ...
+
     def near_names(self, text: str, limit: int) -> list[str]:
         """Names that exist and look like the text, for `did you mean`."""
         ...

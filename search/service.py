@@ -586,8 +586,7 @@ def _missing_words(text: str, member: Member, reader: FullTextReader) -> str:
         return text
 
     def is_there(word: str) -> bool:
-        nearest = reader.near_names(word, 1)
-        if nearest and nearest[0].casefold() == word.casefold():
+        if reader.has_name(word):
             return True
         is_whole = len(split_identifier(word)) == 1  # else a part of it is found, wherever
         return is_whole and len(reader.search(word, SELECT_ALL, 1, member.corpus.nodes.columns)) > 0

@@ -85,6 +85,11 @@ class TantivyReader:
         ranked = sorted(found.items(), key=lambda item: (-item[1], item[0]))
         return [Hit(node_id, score) for node_id, score in ranked[:limit]]
 
+    def has_name(self, name: str) -> bool:
+        """Whether any node is named so."""
+        form = symbol_form(symbol_parts(name))
+        return bool(form and fetch(self._searcher, term(self._schema, "symbol", form), 1).matches)
+
     def near_names(self, text: str, limit: int) -> list[str]:
         """Names that exist and look like the text, nearest first."""
         near: dict[str, float] = {}

@@ -49,6 +49,9 @@ class PlainReader:
             scored.append(Hit(one.node.id, 0.0 if edits is None else 1.0 / (1 + edits)))
         return _best(scored, limit)
 
+    def has_name(self, name: str) -> bool:
+        return any(whole_form(one.node.name) == whole_form(name) for one in self._documents)
+
     def near_names(self, text: str, limit: int) -> list[str]:
         names = {one.node.id: one.node.name for one in self._documents}
         return sorted({names[hit.id] for hit in self.fuzzy(text, SELECT_ALL, limit)})
@@ -276,6 +279,16 @@ def test_the_limit_holds_and_no_id_comes_twice(index: FullTextIndex) -> None:
     assert len(hits) == len({hit.id for hit in hits}) == 10
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
     assert all(hit.score > 0 for hit in hits)
+
+
+def test_a_name_is_known_however_it_is_spelled_until_its_node_is_gone(index: FullTextIndex) -> None:
+    index.apply(1, by_path(APPLE, PEAR), [])
+    reader = index.reader()
+    assert all(map(reader.has_name, ("apple_pie", "applePie", "pear_tart")))
+    assert not any(map(reader.has_name, ("apple", "pie_apple", "", "-")))
+    index.apply(2, {}, ["food/pie.py"])
+    assert [index.reader().has_name(name) for name in ("apple_pie", "pear_tart")] == [False, True]
+    index.close()
 
 
 def test_fuzzy_finds_names_with_typos_nearest_first(index: FullTextIndex) -> None:

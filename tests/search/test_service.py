@@ -77,6 +77,9 @@ class Broken:
     def fuzzy(self, *_: object) -> list[Hit]:
         raise OSError("disk on fire")
 
+    def has_name(self, *_: object) -> bool:
+        return False
+
     def near_names(self, *_: object) -> list[str]:
         return []
 
@@ -100,6 +103,9 @@ class Fixed:
         return self.hits
 
     fuzzy = search
+
+    def has_name(self, *_: object) -> bool:
+        return False
 
     def near_names(self, *_: object) -> list[str]:
         return []
